@@ -1,0 +1,63 @@
+# Everything works in a fresh clone: each target creates .venv and installs what it needs, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The older of the two scikit-learn minor releases that the library supports.
+OLDER_SKLEARN := 1.8
+OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
+WORKERS ?= auto
+
+.PHONY: demo test test-all test-older-sklearn lint format bench docs clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo      train a classifier from similar pairs and draw it"
+	@echo "make test      run the tests (a few minutes at most)"
+	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
+	@echo "make lint      ruff and mypy"
+	@echo "make bench     speed against named rivals"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "likewise needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[cli,plots]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+$(OLDER_VENV)/.dev: pyproject.toml
+	$(PYTHON) -m venv $(OLDER_VENV)
+	$(OLDER_VENV)/bin/python -m pip install --quiet --editable '.[dev]' 'scikit-learn==$(OLDER_SKLEARN).*'
+	@touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/likewise demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+
+test-all: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS)
+	$(MAKE) test-older-sklearn
+
+test-older-sklearn: $(OLDER_VENV)/.dev
+	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist
