@@ -1,0 +1,452 @@
+"""The paper's classifier from similar pairs and unlabeled rows, as scikit-learn estimators.
+
+Glue only: input checks, the engine, the minimisation and the fitted attributes. The mathematics is
+in `likewise.risk`, `likewise.objective`, `likewise.solvers` and `likewise.selection`.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.engines import MemoryEngine
+from likewise.losses import FloatArray, MarginLoss, get_loss, squared
+from likewise.objective import Means, mean_rows, minimise_su_risk
+from likewise.pairs import RowSets, count_positions, is_sparse, locate
+from likewise.risk import check_prior
+from likewise.selection import Folds, PairKFold, squared_risks, sum_folds, zero_one_risks
+from likewise.solvers import RidgePath, Solution
+
+_PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
+_LARGEST_MEAN = 1e140
+"""Beyond it, products of two features overflow."""
+
+
+class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
+    """What both estimators share: input, prediction, and the fitted attributes of a solution."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"squared", "logistic", "double_hinge"}), MarginLoss],
+        "prior": [Interval(Real, 0.0, 1.0, closed="neither"), None],
+        "regularize_intercept": ["boolean"],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    loss: str | MarginLoss
+    prior: float | None
+    regularize_intercept: bool
+    tol: float
+    max_iter: int
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return signed decision values, positive for class +1.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row, -1 or +1.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        decision = self.decision_function(X)
+        return np.asarray(self.classes_[(decision > 0).astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _read(self, X: Any, y: ArrayLike) -> tuple[Any, RowSets]:
+        """Check the shape of `X` and the weak labels; finiteness is seen in the sums."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
+                "the weak labels that likewise.pack returns."
+            )
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+        )
+        if np.shape(y)[:1] != X.shape[:1]:
+            raise ValueError(f"X has {X.shape[0]} rows but y has shape {np.shape(y)}.")
+        rows = locate(y)
+        _check_parts(rows, type(self).__name__)
+        return X, rows
+
+    def _known_prior(self) -> float:
+        if self.prior is None:
+            raise ValueError(
+                f"{type(self).__name__} needs the share of class +1: pass it as prior=..., for "
+                "instance prior=0.7; estimating it from the pairs is not available yet."
+            )
+        return check_prior(float(self.prior))
+
+    def _learning_loss(self) -> MarginLoss:
+        loss = get_loss(self.loss)
+        if not isinstance(loss, MarginLoss):  # pragma: no cover - the constraints exclude it
+            raise TypeError(f"{loss!r} cannot be learned with.")
+        return loss
+
+    def _minimise(self, engine: MemoryEngine, means: Means, prior: float, alpha: float) -> Solution:
+        solution = minimise_su_risk(
+            engine,
+            means,
+            self._learning_loss(),
+            prior=prior,
+            alpha=alpha,
+            regularize_intercept=self.regularize_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        if not solution.converged:
+            warnings.warn(
+                f"The solver stopped after {solution.n_iter} iterations at a gap of "
+                f"{solution.gap:.1e} (alpha={alpha:g}); raise max_iter, alpha or tol, or scale "
+                "the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return solution
+
+    def _keep(self, solution: Solution, prior: float) -> None:
+        self.coef_ = solution.weights[None, :-1].copy()
+        self.intercept_ = solution.weights[-1:].copy()
+        self.prior_ = prior
+        self.classes_ = np.array([-1, 1])
+        self.objective_ = solution.objective
+        self.duality_gap_ = solution.gap
+        self.n_iter_ = solution.n_iter
+
+
+class SUClassifier(_BaseSUClassifier):
+    """Linear classifier from similar pairs and unlabeled rows (the paper's SU classification).
+
+    Minimises the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
+    For the losses here it reduces to::
+
+        mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
+        c = (pi_s mean_S(x, 1) - mean_U(x, 1) / 2) / (2 prior - 1),  pi_s = prior^2 + (1 - prior)^2
+
+    with even(z) the even part of the loss, U the unlabeled rows and S the members of the pairs.
+
+    Parameters
+    ----------
+    loss : {"squared", "logistic", "double_hinge"} or MarginLoss, default "squared"
+        Any convex loss with ``l(z, +1) - l(z, -1) = -z``; see `likewise.losses.MarginLoss`.
+    prior : float in (0, 1), not 0.5
+        Share of class +1 among the unlabeled rows.
+    alpha : float, default 1e-4
+        Ridge penalty, the paper's lambda.
+    regularize_intercept : bool, default True
+        Whether the penalty covers the intercept too, as in the paper.
+    tol : float, default 1e-10
+        Relative duality gap at which the iterative solvers stop.
+    max_iter : int, default 200
+        Largest number of iterations of those solvers.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    intercept_ : array of shape (1,)
+    classes_ : array ``[-1, 1]``
+    prior_ : float
+    objective_ : float
+        Value of the minimised objective; an unbiased risk minus what it costs can be negative.
+    duality_gap_ : float
+        Certificate: `objective_` lies above the minimum by at most this times
+        ``max(1, |objective_|)``.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        When `X` had string column names.
+
+    See Also
+    --------
+    SUClassifierCV : chooses alpha by cross-validated SU risk.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=1000, prior=0.7, random_state=0)
+    >>> clf = lw.SUClassifier(prior=0.7).fit(*sample.pack())
+    >>> clf.score(sample.X_test, sample.y_test) > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_BaseSUClassifier._parameter_constraints,
+        "alpha": [Interval(Real, 0.0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        loss: str | MarginLoss = "squared",
+        *,
+        prior: float | None = None,
+        alpha: float = 1e-4,
+        regularize_intercept: bool = True,
+        tol: float = 1e-10,
+        max_iter: int = 200,
+    ) -> None:
+        self.loss = loss
+        self.prior = prior
+        self.alpha = alpha
+        self.regularize_intercept = regularize_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Learn from weak labels.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers.
+        y : integer array of shape (n_rows,)
+            Weak labels as `likewise.pack` makes them.
+
+        Returns
+        -------
+        self
+        """
+        prior = self._known_prior()
+        X, rows = self._read(X, y)
+        engine = MemoryEngine(X, rows)
+        means = _finite_means(engine, X)
+        self._keep(self._minimise(engine, means, prior, self.alpha), prior)
+        return self
+
+
+class SUClassifierCV(_BaseSUClassifier):
+    """`SUClassifier` whose alpha is chosen by the zero-one SU risk on held-out folds.
+
+    No label is needed: the SU risk is an unbiased estimate of the error rate. Folds keep pairs
+    together, and fold risks are averaged unclipped. With the squared loss all folds and alphas
+    together cost about as much as one fit, since sums over folds can be added and subtracted.
+
+    Parameters
+    ----------
+    loss : {"squared", "logistic", "double_hinge"} or MarginLoss, default "squared"
+    prior : float in (0, 1), not 0.5
+        Share of class +1 among the unlabeled rows.
+    alphas : sequence of floats, default (1e-1, 1e-4, 1e-7)
+        Ridge penalties to choose from; the default is the paper's grid. The first of equally good
+        ones wins.
+    cv : int, splitter or iterable of (train, test), default 5
+        An int means ``PairKFold(cv)``.
+    regularize_intercept : bool, default True
+    tol : float, default 1e-10
+    max_iter : int, default 200
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty.
+    cv_results_ : dict of arrays
+        As in scikit-learn's searches: ``params``, ``param_alpha``, ``split<k>_test_score``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``. A score is minus a zero-one SU
+        risk.
+    best_score_ : float
+    coef_, intercept_, classes_, prior_, objective_, duality_gap_, n_iter_, n_features_in_
+        As in `SUClassifier`.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=1000, prior=0.7, random_state=0)
+    >>> clf = lw.SUClassifierCV(prior=0.7).fit(*sample.pack())
+    >>> clf.alpha_ in (1e-1, 1e-4, 1e-7)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_BaseSUClassifier._parameter_constraints,
+        "alphas": ["array-like"],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        loss: str | MarginLoss = "squared",
+        *,
+        prior: float | None = None,
+        alphas: Sequence[float] = _PAPER_ALPHAS,
+        cv: Any = 5,
+        regularize_intercept: bool = True,
+        tol: float = 1e-10,
+        max_iter: int = 200,
+    ) -> None:
+        self.loss = loss
+        self.prior = prior
+        self.alphas = alphas
+        self.cv = cv
+        self.regularize_intercept = regularize_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Choose alpha by cross-validation, then learn from all rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+        y : integer array of shape (n_rows,)
+            Weak labels as `likewise.pack` makes them.
+
+        Returns
+        -------
+        self
+        """
+        prior = self._known_prior()
+        alphas = self._checked_alphas()
+        X, rows = self._read(X, y)
+        engine = MemoryEngine(X, rows)
+        folds = _as_folds(self.cv, y, rows)
+        if folds is not None and self._learning_loss() == squared:
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = sum_folds(engine, folds)
+                mean_gram, means = sums.problem_without(None)
+            _check_finite(means, X)
+            risks = squared_risks(
+                engine,
+                folds,
+                sums,
+                prior=prior,
+                alphas=alphas,
+                regularize_intercept=self.regularize_intercept,
+            )
+            best = self._keep_scores(alphas, -risks)
+            path = RidgePath(mean_gram, regularize_intercept=self.regularize_intercept)
+            self._keep(path.solution(means.linear_term(prior), alphas[best]), prior)
+            return self
+        means = _finite_means(engine, X)
+        refit_risks = [
+            self._refit_risks(X, rows.among(train), rows.among(test), prior, alphas)
+            for train, test in _masks(self.cv, X, y)
+        ]
+        best = self._keep_scores(alphas, -np.array(refit_risks))
+        self._keep(self._minimise(engine, means, prior, alphas[best]), prior)
+        return self
+
+    def _checked_alphas(self) -> list[float]:
+        alphas = [float(alpha) for alpha in np.ravel(self.alphas)]
+        if not alphas or not all(0 < alpha < np.inf for alpha in alphas):
+            raise ValueError(f"alphas must be positive finite numbers; got {self.alphas!r}.")
+        return alphas
+
+    def _refit_risks(
+        self, X: Any, train: RowSets, test: RowSets, prior: float, alphas: Sequence[float]
+    ) -> FloatArray:
+        """Fit every alpha on the training rows and return the zero-one SU risks on the others."""
+        _check_parts(train, "A training split")
+        _check_parts(test, "A validation split")
+        engine = MemoryEngine(X, train)
+        means = mean_rows(engine)
+        weights = [self._minimise(engine, means, prior, alpha).weights for alpha in alphas]
+        return zero_one_risks(MemoryEngine(X, test), np.column_stack(weights), prior)
+
+    def _keep_scores(self, alphas: Sequence[float], scores: FloatArray) -> int:
+        """Keep the table of scores (splits x alphas) and return the position of the best alpha."""
+        mean = scores.mean(axis=0)
+        best = int(np.argmax(mean))
+        self.alpha_ = alphas[best]
+        self.best_score_ = float(mean[best])
+        self.cv_results_ = {
+            "params": [{"alpha": alpha} for alpha in alphas],
+            "param_alpha": np.array(alphas),
+            **{f"split{k}_test_score": row.copy() for k, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": 1 + np.sum(mean[None, :] > mean[:, None], axis=1),
+        }
+        return best
+
+
+def _check_parts(rows: RowSets, name: str) -> None:
+    if count_positions(rows.dissimilar_left):
+        raise ValueError(
+            f"{name} learns from similar pairs only, but y holds "
+            f"{count_positions(rows.dissimilar_left)} dissimilar ones: leave them out of "
+            "likewise.pack."
+        )
+    if not count_positions(rows.left):
+        raise ValueError(f"{name} needs at least one similar pair, but y holds none.")
+    if not count_positions(rows.unlabeled):
+        raise ValueError(f"{name} needs unlabeled rows (y = 0) beside the pairs, but y holds none.")
+
+
+def _finite_means(engine: MemoryEngine, X: Any) -> Means:
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = mean_rows(engine)
+    _check_finite(means, X)
+    return means
+
+
+def _check_finite(means: Means, X: Any) -> None:
+    """Raise if a NaN or an infinity reached the sums; looking for it costs a pass only then."""
+    if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in (means.similar, means.unlabeled)):
+        return
+    values = X.data if is_sparse(X) else X
+    bad = np.flatnonzero(~np.isfinite(values).ravel())
+    if not bad.size:
+        raise ValueError("Input X contains values too large to be squared; scale the features.")
+    first = int(bad[0])
+    if is_sparse(X):
+        row, column = int(np.searchsorted(X.indptr, first, side="right")) - 1, X.indices[first]
+    else:
+        row, column = divmod(first, X.shape[1])
+    kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity"
+    raise ValueError(
+        f"Input X contains {kind}: {bad.size} of its values are not finite, the first at row "
+        f"{row}, column {column}; remove such rows or impute them, for instance with "
+        "sklearn.impute.SimpleImputer."
+    )
+
+
+def _as_folds(cv: Any, y: ArrayLike, rows: RowSets) -> Folds | None:
+    """Return the partition that a K-fold splitter makes, or None for any other kind of splits."""
+    if isinstance(cv, Integral):
+        cv = PairKFold(int(cv))
+    if isinstance(cv, PairKFold):
+        return Folds.of_rows(cv.assign(y), rows, cv.n_splits)
+    return None
+
+
+def _masks(cv: Any, X: Any, y: ArrayLike) -> Iterable[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield training and test rows as masks."""
+    if isinstance(cv, Integral):
+        cv = PairKFold(int(cv))
+    splits = cv.split(X, y) if hasattr(cv, "split") else cv
+    for split in splits:
+        train, test = (np.zeros(X.shape[0], dtype=bool) for _ in range(2))
+        train[split[0]] = True
+        test[split[1]] = True
+        yield train, test

@@ -1,0 +1,73 @@
+"""What the commands say and where: results on stdout, everything else on stderr."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+__all__ = ["Json", "Seed", "complain", "note", "plain_warnings", "show_json", "track", "waiting"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
+
+Item = TypeVar("Item")
+
+
+def complain(error: Exception) -> None:
+    """Say on stderr, in one line, what was wrong."""
+    if isinstance(error, OSError) and error.strerror:
+        message = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+    else:
+        message = str(error) or type(error).__name__
+    note(message)
+
+
+def note(message: str) -> None:
+    """Say something on stderr, in one line."""
+    typer.echo(f"likewise: {' '.join(message.split())}", err=True)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show every warning as one line on stderr, without the line of code that raised it."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        yield
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    note(f"warning: {message}")
+
+
+def show_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False, default=str))
+
+
+@contextmanager
+def waiting(doing: str) -> Iterator[None]:
+    """Show on a terminal that something goes on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(doing):
+        yield
+
+
+def track(items: Iterable[Item], doing: str, total: int) -> Iterator[Item]:
+    """Show on a terminal how far a loop has come."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track as progress
+
+    yield from progress(
+        items, description=doing, total=total, console=Console(stderr=True), transient=True
+    )

@@ -1,0 +1,298 @@
+"""Pictures of losses and of fitted classifiers, drawn with matplotlib.
+
+Every function draws on the axes it is given, or on new ones, and returns them. Nothing here fits a
+model, saves a file or changes matplotlib's settings; matplotlib is imported on first use.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.losses import Loss, get_loss
+from likewise.pairs import RowSets, Table, locate
+from likewise.risk import similar_loss, unlabeled_loss
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_decision_map", "plot_losses", "plot_score_histograms", "plot_su_losses"]
+
+# The Okabe-Ito colours, told apart by people with any common colour blindness.
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+INK, GREY = "#1a1a1a", "#7f7f7f"
+
+_GRID_POINTS = 200
+
+
+def plot_losses(ax: "Axes | None" = None) -> "Axes":
+    """Draw the losses that likewise learns with as functions of the margin (paper, Figure 3).
+
+    The hinge and the zero-one loss are drawn for comparison, dashed: the one is not linear-odd and
+    the other not convex, so the SU objective is not convex with them.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _new_axes(5.6, 4.0) if ax is None else ax
+    margin = np.linspace(-3.0, 3.0, 601)
+    learned = {"squared": BLUE, "logistic": VERMILION, "double_hinge": GREEN}
+    for name, color in learned.items():
+        ax.plot(margin, get_loss(name).value(margin, 1), color=color, lw=2, label=_words(name))
+    hinge = np.maximum(0.0, 1.0 - margin)
+    ax.plot(margin, hinge, color=PURPLE, lw=1.2, ls="--", label="hinge")
+    # Two points at zero, so that the step is drawn upright.
+    ax.plot(
+        [-3.0, 0.0, 0.0, 3.0], [1.0, 1.0, 0.0, 0.0], color=GREY, lw=1.2, ls="--", label="zero-one"
+    )
+    ax.set(xlabel="margin m", ylabel="loss ψ(m)", xlim=(-3, 3), ylim=(-0.1, 4.1))
+    ax.legend(loc="upper right", frameon=False)
+    return ax
+
+
+def plot_su_losses(
+    prior: float,
+    losses: Sequence[str | Loss] = ("squared", "logistic"),
+    axes: "Sequence[Axes] | NDArray[Any] | None" = None,
+) -> "NDArray[Any]":
+    """Draw what a decision value costs on a pair member and on an unlabeled row (paper, Figure 2).
+
+    Parameters
+    ----------
+    prior : float
+        Share of class +1, not 0.5.
+    losses : losses or their names, default ("squared", "logistic")
+        One panel for each.
+    axes : sequence of matplotlib Axes, optional
+        As many as there are losses.
+
+    Returns
+    -------
+    array of matplotlib Axes
+    """
+    if axes is None:
+        axes = _new_row_of_axes(len(losses))
+    panels = np.asarray(axes, dtype=object).ravel()
+    if panels.size != len(losses):
+        raise ValueError(f"There are {len(losses)} losses but {panels.size} axes; pass one each.")
+    z = np.linspace(-4.0, 4.0, 401)
+    for panel, loss in zip(panels, losses, strict=True):
+        panel.axhline(0.0, color=GREY, lw=0.8)
+        panel.plot(
+            z, similar_loss(loss, z, prior), color=BLUE, lw=2, label="$L_S$: member of a pair"
+        )
+        panel.plot(
+            z,
+            unlabeled_loss(loss, z, prior),
+            color=VERMILION,
+            lw=2,
+            ls="--",
+            label="$L_U$: unlabeled row",
+        )
+        panel.set(xlabel="decision value z", title=f"{_words(get_loss(loss).name)} loss")
+        panel.set_xlim(-4, 4)
+        legend_below(panel, ncols=1)
+    panels[0].set_ylabel(f"loss at prior {prior:g}")
+    return panels
+
+
+def plot_score_histograms(clf: Any, X: Table, y: ArrayLike, ax: "Axes | None" = None) -> "Axes":
+    """Draw how decision values spread over pair members and over unlabeled rows.
+
+    Similar pairs hold the larger class more often than the unlabeled rows do, so a classifier that
+    has found the classes shows the two histograms shifted against each other.
+
+    Parameters
+    ----------
+    clf : fitted classifier with a ``decision_function``
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels, as `likewise.pack` makes them.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    rows = locate(y)
+    scores = np.asarray(clf.decision_function(X), dtype=np.float64)
+    unlabeled = scores[rows.unlabeled]
+    members = {
+        "similar": (_members(scores, rows.left, rows.right), BLUE),
+        "dissimilar": (_members(scores, rows.dissimilar_left, rows.dissimilar_right), VERMILION),
+    }
+    ax = _new_axes(5.6, 4.0) if ax is None else ax
+    edges = np.histogram_bin_edges(scores, bins=_n_bins(scores.size)).tolist()
+    if unlabeled.size:
+        label = f"unlabeled rows ({unlabeled.size:,})"
+        ax.hist(unlabeled, edges, density=True, color=GREY, alpha=0.45, label=label)
+    for kind, (values, color) in members.items():
+        if values.size:
+            label = f"members of {kind} pairs ({values.size:,})"
+            ax.hist(values, edges, density=True, color=color, histtype="step", lw=2, label=label)
+    ax.axvline(0.0, color=INK, lw=1.0, ls=":")
+    ax.set(xlabel="decision value (above zero: class +1)", ylabel="density")
+    legend_below(ax, ncols=2)
+    return ax
+
+
+def plot_decision_map(
+    clf: Any,
+    X: Table,
+    y: ArrayLike | None = None,
+    ax: "Axes | None" = None,
+    *,
+    max_pairs: int = 40,
+) -> "Axes":
+    """Draw decision values over the plane of two features, with the rows and pairs on top.
+
+    Parameters
+    ----------
+    clf : fitted classifier with a ``decision_function``
+    X : table of shape (n_rows, 2)
+    y : integer array of shape (n_rows,), optional
+        Weak labels; without them every row counts as unlabeled.
+    ax : matplotlib Axes, optional
+    max_pairs : int, default 40
+        Draw at most as many pairs of each kind, evenly chosen, lest they hide each other.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    points = _as_plane(X)
+    rows = locate(np.zeros(len(points), dtype=np.int64) if y is None else y)
+    ax = _new_axes(6.4, 5.2) if ax is None else ax
+    _draw_decision_values(clf, X, points, ax)
+    unlabeled = points[rows.unlabeled]
+    label = f"unlabeled rows ({len(unlabeled):,})"
+    ax.scatter(unlabeled[:, 0], unlabeled[:, 1], s=9, color=INK, alpha=0.45, lw=0, label=label)
+    _draw_pairs(ax, points, rows, max_pairs)
+    names = getattr(X, "columns", ("first feature", "second feature"))
+    ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
+    legend_below(ax, ncols=2)
+    return ax
+
+
+def _draw_decision_values(clf: Any, X: Table, points: NDArray[np.float64], ax: "Axes") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.05 * np.where(high > low, high - low, 1.0)
+    first, second = (
+        np.linspace(start, stop, _GRID_POINTS)
+        for start, stop in zip(low - margin, high + margin, strict=True)
+    )
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(first, second)])
+    scores = np.asarray(clf.decision_function(_like(X, grid)), dtype=np.float64)
+    scores = scores.reshape(_GRID_POINTS, _GRID_POINTS)
+    # White must mean undecided, so levels are symmetric about zero; pale, so that rows stand out.
+    bound = float(np.abs(scores).max()) or 1.0
+    levels = np.asarray(MaxNLocator(nbins=16, symmetric=True).tick_values(-bound, bound))
+    darkest = 1.6 * levels[-1]
+    filled = ax.contourf(
+        first, second, scores, levels=levels, cmap="PuOr_r", vmin=-darkest, vmax=darkest
+    )
+    ticks = levels[levels.size // 2 % 2 :: 2]  # zero, the middle one, is among them
+    ax.figure.colorbar(filled, ax=ax, label="decision value", ticks=ticks)
+    if scores.min() < 0.0 < scores.max():
+        ax.contour(first, second, scores, levels=[0.0], colors=INK, linewidths=2.0)
+        ax.plot([], [], color=INK, lw=2.0, label="decision boundary")
+
+
+def _draw_pairs(ax: "Axes", points: NDArray[np.float64], rows: RowSets, max_pairs: int) -> None:
+    from matplotlib.collections import LineCollection
+
+    kinds = (
+        ("similar", rows.left, rows.right, GREEN, "solid"),
+        ("dissimilar", rows.dissimilar_left, rows.dissimilar_right, VERMILION, "dashed"),
+    )
+    for kind, left, right, color, style in kinds:
+        ends = np.stack([points[left], points[right]], axis=1)
+        if not len(ends):
+            continue
+        shown = ends[
+            np.unique(np.linspace(0, len(ends) - 1, min(max_pairs, len(ends))).astype(int))
+        ]
+        ax.add_collection(LineCollection(list(shown), colors=color, linewidths=1.1, ls=style))
+        share = f"{len(shown):,}" if len(shown) == len(ends) else f"{len(shown)} of {len(ends):,}"
+        ax.plot(
+            *shown.reshape(-1, 2).T, color=color, ls="none", marker="o", ms=4, mec="white", mew=0.6
+        )
+        ax.plot([], [], color=color, ls=style, marker="o", ms=4, label=f"{kind} pairs ({share})")
+
+
+def _members(scores: NDArray[np.float64], left: Any, right: Any) -> NDArray[np.float64]:
+    return np.concatenate([scores[left], scores[right]])
+
+
+def _n_bins(n_values: int) -> int:
+    return int(np.clip(np.sqrt(n_values), 10, 60))
+
+
+def _as_plane(X: Table) -> NDArray[np.float64]:
+    n_features = X.shape[1] if hasattr(X, "shape") else np.shape(X)[-1]
+    if n_features != 2:
+        raise ValueError(
+            f"A decision map needs a table of exactly 2 features, but X has {n_features}; use "
+            "plot_score_histograms, which takes any number."
+        )
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    try:
+        return np.asarray(dense, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("A decision map needs two features of numbers, not of text.") from error
+
+
+def _like(X: Table, grid: NDArray[np.float64]) -> Table:
+    """Return the grid as a frame where X is one: classifiers check the names of columns."""
+    if not hasattr(X, "columns"):
+        return grid
+    columns = dict(zip(X.columns, grid.T, strict=True))
+    return type(X)(columns)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Pictures are drawn with matplotlib, which is not installed: "
+            "pip install 'likewise[plots]'."
+        ) from error
+    return plt
+
+
+def _new_axes(width: float, height: float) -> "Axes":
+    ax: Axes = _pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+    return ax
+
+
+def _new_row_of_axes(count: int) -> Any:
+    return _pyplot().subplots(
+        1, count, figsize=(4.0 * count, 3.8), sharey=True, squeeze=False, layout="constrained"
+    )[1]
+
+
+def legend_below(ax: "Axes", *, ncols: int) -> None:
+    """Put the legend under the axis label, where it covers no data."""
+    from matplotlib.transforms import ScaledTranslation
+
+    under = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + under,
+        ncols=ncols,
+        frameon=False,
+    )

@@ -1,0 +1,315 @@
+"""Model selection without labels: pair-preserving folds, the SU risk as a score, fast CV.
+
+What it selects is not known here: a classifier is anything with a decision function.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from likewise.engines.base import Block, Engine
+from likewise.engines.kernels import column_sums, decide, gram
+from likewise.losses import FloatArray, Loss
+from likewise.objective import Means
+from likewise.pairs import RowSets, as_slice, count_positions, locate, take_rows
+from likewise.risk import RiskEstimate, su_risk_of_decisions, zero_one_risk_of_shares
+from likewise.solvers import RidgePath
+
+__all__ = ["PairKFold", "su_risk", "su_risk_scorer"]
+
+
+class PairKFold(BaseCrossValidator):
+    """K folds over weak labels that never tear a pair apart.
+
+    Similar pairs, dissimilar pairs and unlabeled rows are dealt out in turn, each kind evenly over
+    the folds: the i-th pair goes to fold ``i % n_splits``, so that rows sorted by anything are
+    spread over all folds.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+    shuffle : bool, default False
+        Deal out in random order.
+    random_state : int, RandomState instance or None
+        Used when `shuffle` is true.
+
+    Examples
+    --------
+    >>> import numpy as np, likewise as lw
+    >>> y = np.array([1, 2, 0, 0, 2, 1])
+    >>> for train, test in lw.PairKFold(2).split(np.zeros((6, 1)), y):
+    ...     print(y[train], y[test])
+    [2 0 2] [1 0 1]
+    [1 0 1] [2 0 2]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None
+    ) -> None:
+        if int(n_splits) != n_splits or n_splits < 2:
+            raise ValueError(f"n_splits must be a whole number of at least 2; got {n_splits!r}.")
+        self.n_splits = int(n_splits)
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+    def assign(self, y: ArrayLike) -> NDArray[np.intp]:
+        """Return the fold of every row, shape (n_rows,)."""
+        return self._deal(locate(y), np.shape(y)[0])
+
+    def _deal(self, rows: RowSets, n_rows: int) -> NDArray[np.intp]:
+        self._check_enough(rows)
+        random = check_random_state(self.random_state) if self.shuffle else None
+        folds = np.empty(n_rows, dtype=np.intp)
+        for members in (
+            (rows.unlabeled,),
+            (rows.left, rows.right),
+            (rows.dissimilar_left, rows.dissimilar_right),
+        ):
+            deal = np.arange(count_positions(members[0])) % self.n_splits
+            if random is not None:
+                random.shuffle(deal)
+            for positions in members:
+                folds[positions] = deal
+        return folds
+
+    def _check_enough(self, rows: RowSets) -> None:
+        for name, positions in (
+            ("unlabeled rows", rows.unlabeled),
+            ("similar pairs", rows.left),
+        ):
+            count = count_positions(positions)
+            if 0 < count < self.n_splits:
+                raise ValueError(
+                    f"n_splits={self.n_splits} folds need at least {self.n_splits} {name}, but "
+                    f"there are only {count}."
+                )
+
+    def _iter_test_masks(
+        self, X: Any = None, y: Any = None, groups: Any = None
+    ) -> Iterator[NDArray[np.bool_]]:
+        if y is None:
+            raise ValueError("PairKFold needs the weak labels y to keep pairs together.")
+        folds = self.assign(y)
+        for fold in range(self.n_splits):
+            yield folds == fold
+
+
+def su_risk(
+    y: ArrayLike, decision: ArrayLike, *, prior: float, loss: str | Loss = "zero_one"
+) -> RiskEstimate:
+    """Estimate the classification risk of decision values from weak labels.
+
+    Parameters
+    ----------
+    y : integer array of shape (n_rows,)
+        Weak labels with at least one similar pair and one unlabeled row.
+    decision : array of shape (n_rows,)
+        Decision values (or predicted classes) of the same rows, from a classifier that did not
+        learn from them.
+    prior : float
+        Share of class +1.
+    loss : str or loss object, default "zero_one"
+        With the default, the estimate is the expected error rate.
+
+    Returns
+    -------
+    RiskEstimate
+        Unbiased, so it may be negative on small samples.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> print(lw.su_risk([1, 1, 2, 2, 0, 0, 0], [3, 2, 1, 2, -1, 1, 2], prior=0.9))
+    -0.3167 (standard error 0.4167)
+    """
+    rows = locate(y)
+    decision = np.asarray(decision, dtype=np.float64)
+    if decision.shape != np.shape(y):
+        raise ValueError(f"decision has shape {decision.shape} but y has shape {np.shape(y)}.")
+    for name, positions in (("similar pair", rows.left), ("unlabeled row", rows.unlabeled)):
+        if not count_positions(positions):
+            raise ValueError(f"The SU risk needs at least one {name}; y has none.")
+    return su_risk_of_decisions(
+        decision[rows.left], decision[rows.right], decision[rows.unlabeled], prior=prior, loss=loss
+    )
+
+
+def su_risk_scorer(estimator: Any, X: Any, y: ArrayLike, *, prior: float | None = None) -> float:
+    """Score a fitted classifier on weak labels: minus its zero-one SU risk, so larger is better.
+
+    Pass it as ``scoring=`` to scikit-learn's searches, with ``cv=PairKFold(...)``.
+
+    Parameters
+    ----------
+    estimator : fitted classifier or pipeline
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels.
+    prior : float, optional
+        Share of class +1; by default the estimator's own ``prior_``. When candidates differ in
+        their priors, fix one with ``functools.partial(su_risk_scorer, prior=...)``.
+
+    Returns
+    -------
+    float
+    """
+    if prior is None:
+        prior = _prior_of(estimator)
+    decide_or_predict = getattr(estimator, "decision_function", None) or estimator.predict
+    return -su_risk(y, decide_or_predict(X), prior=prior).value
+
+
+def _prior_of(estimator: Any) -> float:
+    """Return ``prior_`` of a classifier, or of the one inside a search or pipeline."""
+    inner = getattr(estimator, "best_estimator_", estimator)
+    inner = inner[-1] if hasattr(inner, "steps") else inner
+    if hasattr(inner, "prior_"):
+        return float(inner.prior_)
+    raise ValueError(
+        f"{type(inner).__name__} has no prior_; score it with "
+        "functools.partial(su_risk_scorer, prior=...)."
+    )
+
+
+@dataclass(frozen=True)
+class Folds:
+    """A partition: the fold number of every unlabeled row and of every similar pair."""
+
+    unlabeled: NDArray[np.intp]
+    similar: NDArray[np.intp]
+    count: int
+
+    @classmethod
+    def of_rows(cls, fold_of_row: NDArray[np.intp], rows: RowSets, count: int) -> "Folds":
+        """Build from the fold of every row; the members of a pair must be in one fold."""
+        left, right = fold_of_row[rows.left], fold_of_row[rows.right]
+        if np.any(left != right):
+            raise ValueError(
+                "The cross-validation splitter tears pairs apart; use likewise.PairKFold."
+            )
+        return cls(fold_of_row[rows.unlabeled], left, count)
+
+
+@dataclass(frozen=True)
+class FoldSums:
+    """Sums over the rows of every fold: all that the squared loss needs, from one pass.
+
+    Attributes
+    ----------
+    grams : array of shape (n_folds, p, p)
+        Sums of ``x x'`` over unlabeled rows x with a one behind their features.
+    similar : array of shape (n_folds, p)
+        Sums of x over the members of similar pairs.
+    """
+
+    grams: FloatArray
+    similar: FloatArray
+
+    def problem_without(self, fold: int | None) -> tuple[FloatArray, Means]:
+        """Return mean outer product and mean rows over all folds but one (or over all)."""
+        gram_sum, similar_sum = self.grams.sum(axis=0), self.similar.sum(axis=0)
+        if fold is not None:
+            gram_sum -= self.grams[fold]
+            similar_sum -= self.similar[fold]
+        mean_gram = gram_sum / gram_sum[-1, -1]
+        return mean_gram, Means(similar_sum / similar_sum[-1], mean_gram[-1])
+
+
+def sum_folds(engine: Engine, folds: Folds) -> FoldSums:
+    """Collect the sums of every fold in one pass."""
+    (grams,) = engine.map_reduce(
+        "unlabeled", lambda b: (_by_fold(gram, b, folds.unlabeled, folds),)
+    )
+    (similar,) = engine.map_reduce(
+        "similar", lambda b: (_by_fold(column_sums, b, folds.similar, folds),)
+    )
+    return FoldSums(grams, similar)
+
+
+def squared_risks(
+    engine: Engine,
+    folds: Folds,
+    sums: FoldSums,
+    *,
+    prior: float,
+    alphas: Sequence[float],
+    regularize_intercept: bool,
+) -> FloatArray:
+    """Cross-validate the squared loss for all alphas by adding and subtracting sums.
+
+    What the training rows of a fold sum to is the total less the fold. One more pass counts the
+    decisions of every fold's models on its own rows.
+
+    Returns
+    -------
+    array of shape (n_folds, n_alphas)
+        Zero-one SU risks.
+    """
+    weights = []
+    for fold in range(folds.count):
+        gram_mean, means = sums.problem_without(fold)
+        path = RidgePath(gram_mean, regularize_intercept=regularize_intercept)
+        linear = means.linear_term(prior)
+        weights.append(np.column_stack([path.solve(linear, alpha) for alpha in alphas]))
+    shares = (
+        _positive_shares(engine, "similar", weights, folds.similar, folds),
+        _positive_shares(engine, "unlabeled", weights, folds.unlabeled, folds),
+    )
+    return zero_one_risk_of_shares(*shares, prior)
+
+
+def zero_one_risks(engine: Engine, weights: FloatArray, prior: float) -> FloatArray:
+    """Return the zero-one SU risk of each column of weights, shape (n_features + 1, k), on rows."""
+    shares = []
+    for part in ("similar", "unlabeled"):
+        counts, size = engine.map_reduce(part, lambda block: _count_positive(block.tables, weights))
+        shares.append(counts / size)
+    return zero_one_risk_of_shares(shares[0], shares[1], prior)
+
+
+def _count_positive(tables: Iterable[Any], weights: FloatArray) -> tuple[NDArray[np.intp], int]:
+    counts, size = np.zeros(weights.shape[1], dtype=np.intp), 0
+    for rows in tables:
+        counts += np.count_nonzero(decide(rows, weights) > 0, axis=0)
+        size += rows.shape[0]
+    return counts, size
+
+
+def _rows_of_folds(block: Block, fold_of: NDArray[np.intp], folds: Folds) -> Iterator[list[Any]]:
+    """Yield, fold by fold, the block's rows in that fold (a view where folds are dealt in turn)."""
+    here = fold_of[block.rows]
+    for fold in range(folds.count):
+        positions = as_slice(np.flatnonzero(here == fold))
+        yield [take_rows(table, positions) for table in block.tables]
+
+
+def _by_fold(kernel: Any, block: Block, fold_of: NDArray[np.intp], folds: Folds) -> FloatArray:
+    """Sum `kernel` over the block's tables for each fold, stacked along the first axis."""
+    return np.stack(
+        [sum(kernel(rows) for rows in tables) for tables in _rows_of_folds(block, fold_of, folds)]
+    )
+
+
+def _positive_shares(
+    engine: Engine, part: Any, weights: list[FloatArray], fold_of: NDArray[np.intp], folds: Folds
+) -> FloatArray:
+    """Return the share of each fold's rows that its own models decide for +1, folds x alphas."""
+
+    def kernel(block: Block) -> tuple[FloatArray, NDArray[np.intp]]:
+        counted = [
+            _count_positive(tables, own)
+            for tables, own in zip(_rows_of_folds(block, fold_of, folds), weights, strict=True)
+        ]
+        return np.stack([c for c, _ in counted]), np.array([size for _, size in counted])
+
+    counts, sizes = engine.map_reduce(part, kernel)
+    return np.asarray(counts / sizes[:, None])

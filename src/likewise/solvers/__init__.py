@@ -1,0 +1,14 @@
+"""Minimisers of ``mean phi(w.x) - c.w + (alpha / 2) |w|^2``; they know nothing of pairs."""
+
+from likewise.solvers.base import Solution, penalty_diagonal
+from likewise.solvers.closed_form import RidgePath
+from likewise.solvers.interior_point import minimise_double_hinge
+from likewise.solvers.newton import minimise_smooth
+
+__all__ = [
+    "RidgePath",
+    "Solution",
+    "minimise_double_hinge",
+    "minimise_smooth",
+    "penalty_diagonal",
+]

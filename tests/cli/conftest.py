@@ -1,0 +1,84 @@
+"""A folder with a table, pairs of its rows and a fitted model, and ways to run the commands."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from likewise.cli.app import app
+from likewise.datasets import make_gaussians
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make it the working folder, with rows.csv and pairs.csv in it."""
+    X, y = make_gaussians(300, separation=4.0, random_state=0)
+    rows = [f"r{i:03d},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,first,second", *rows]) + "\n")
+    rng = np.random.default_rng(0)
+    pairs = []
+    for positive in rng.random(120) < 0.7**2 / (0.7**2 + 0.3**2):
+        left, right = rng.choice(np.flatnonzero((y == 1) == positive), 2, replace=False)
+        pairs.append(f"r{left:03d},r{right:03d}")
+    (tmp_path / "pairs.csv").write_text("\n".join(["left,right", *pairs]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def truth() -> Any:
+    """Return the classes of the rows of rows.csv."""
+    return make_gaussians(300, separation=4.0, random_state=0)[1]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Run a command and return what came of it."""
+
+    def runner(*arguments: str) -> Any:
+        return CliRunner().invoke(app, list(arguments))
+
+    return runner
+
+
+@pytest.fixture
+def succeed(run: Run) -> Run:
+    """Run a command that must end well."""
+
+    def runner(*arguments: str) -> Any:
+        result = run(*arguments)
+        assert result.exit_code == 0, (result.stderr, result.exception)
+        return result
+
+    return runner
+
+
+@pytest.fixture
+def refuse(run: Run, folder: Path) -> Run:
+    """Run a command that must be refused in one sentence, leaving no file behind; return that."""
+
+    def runner(*arguments: str) -> str:
+        before = sorted(folder.rglob("*"))
+        result = run(*arguments)
+        assert result.exit_code == 2, (result.exit_code, result.stderr, result.exception)
+        lines = result.stderr.splitlines()
+        assert len(lines) == 1, lines
+        assert lines[0].startswith("likewise: ")
+        assert "Traceback" not in result.stderr
+        assert result.stdout == ""
+        assert sorted(folder.rglob("*")) == before
+        return str(lines[0])
+
+    return runner
+
+
+@pytest.fixture
+def model(folder: Path, succeed: Run) -> Path:
+    """Fit rows.csv and pairs.csv."""
+    succeed("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+    return folder / "model.skops"

@@ -1,0 +1,215 @@
+"""`likewise fit`: what it learns, what it says, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from likewise.io import load_model
+
+from .conftest import Run
+
+FIT = ("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+
+
+def edit(path: Path, line: int, text: str) -> None:
+    """Replace one line of a file."""
+    lines = path.read_text().splitlines()
+    lines[line] = text
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_fit_saves_a_model_and_says_how_good_it_is(folder: Path, succeed: Run) -> None:
+    output = succeed(*FIT).stdout
+    for words in ("300", "120", "model.skops", "±", "squared, 0.7"):
+        assert words in output
+    assert (folder / "model.skops").stat().st_size > 0
+
+
+def test_json_is_one_object_with_the_figures_of_the_fit(folder: Path, succeed: Run) -> None:
+    summary = json.loads(succeed(*FIT, "--json").stdout)
+    assert summary["rows"] == 300
+    assert summary["similar_pairs"] == 120
+    assert summary["features"] == ["first", "second"]
+    assert summary["text_features"] == []
+    assert summary["alpha"] in (1e-1, 1e-4, 1e-7)
+    assert summary["cv_risk_standard_error"] > 0
+    assert 0.5 < summary["positive_share"] < 0.9
+    assert summary["model"] == "model.skops"
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])
+def test_every_loss_finds_the_classes(folder: Path, succeed: Run, truth: Any, loss: str) -> None:
+    succeed(*FIT, "--loss", loss)
+    predictions = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
+    found = np.array([row["prediction"] for row in predictions["predictions"]])
+    assert (found == truth).mean() > 0.9
+
+
+def test_alphas_may_be_listed_or_repeated(folder: Path, succeed: Run) -> None:
+    succeed(*FIT, "--alpha", "0.5,0.25", "--alpha", "0.125")
+    assert load_model("model.skops").estimator[-1].alphas == (0.5, 0.25, 0.125)
+
+
+def test_the_seed_decides_the_folds(folder: Path, succeed: Run) -> None:
+    first, again, other = (
+        json.loads(succeed(*FIT, "--json", "--seed", seed).stdout)["cv_risk"] for seed in "001"
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize("choice", [("--features", "second"), ("--drop", "first")])
+def test_features_can_be_chosen_or_dropped(
+    folder: Path, succeed: Run, choice: tuple[str, str]
+) -> None:
+    assert json.loads(succeed(*FIT, *choice, "--json").stdout)["features"] == ["second"]
+
+
+def test_another_id_column_can_be_named(folder: Path, succeed: Run) -> None:
+    edit(folder / "rows.csv", 0, "first,name,second")
+    rows = (folder / "rows.csv").read_text().splitlines()
+    moved = [",".join([b, a, c]) for a, b, c in (row.split(",") for row in rows[1:])]
+    (folder / "rows.csv").write_text("\n".join([rows[0], *moved]) + "\n")
+    summary = json.loads(succeed(*FIT, "--id", "name", "--json").stdout)
+    assert summary["features"] == ["first", "second"]
+
+
+def test_a_constant_feature_does_no_harm(folder: Path, succeed: Run) -> None:
+    rows = (folder / "rows.csv").read_text().splitlines()
+    (folder / "rows.csv").write_text(
+        "\n".join(f"{row},7" for row in rows).replace("second,7", "second,constant")
+    )
+    output = succeed(*FIT, "--json")
+    assert json.loads(output.stdout)["features"] == ["first", "second", "constant"]
+    assert output.stderr == ""
+
+
+def test_a_table_of_text_only_can_be_learned_from(folder: Path, succeed: Run) -> None:
+    rows = [row.split(",") for row in (folder / "rows.csv").read_text().splitlines()[1:]]
+    words = [f"{row[0]},{'high' if float(row[1]) > 0 else 'low'}" for row in rows]
+    (folder / "rows.csv").write_text("\n".join(["id,level", *words]))
+    assert json.loads(succeed(*FIT, "--json").stdout)["text_features"] == ["level"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("r004,nan,0.5", ["rows.csv", "'first'", "'r004'", "missing"]),
+        ("r004,,0.5", ["rows.csv", "'first'", "'r004'", "missing"]),
+        ("r004,inf,0.5", ["rows.csv", "'first'", "'r004'", "infinite"]),
+        ("r004,1.0,-inf", ["rows.csv", "'second'", "'r004'", "infinite"]),
+        ("r001,1.0,0.5", ["rows.csv", "'r001'", "more than once"]),
+        (",1.0,0.5", ["rows.csv", "row 5", "'id'", "missing"]),
+        ("r004,1.0", ["rows.csv", "well-formed", "Expected 3 columns, got 2"]),
+    ],
+)
+def test_a_bad_row_is_named(folder: Path, refuse: Run, line: str, words: list[str]) -> None:
+    edit(folder / "rows.csv", 5, line)
+    sentence = refuse(*FIT)
+    for word in words:
+        assert word in sentence
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ("left,right\nr001,r001\n", ["pairs.csv", "row 1", "'r001'", "itself"]),
+        ("left,right\n", ["pairs.csv", "no pairs"]),
+        ("", ["pairs.csv", "empty"]),
+        ("left,right\nr001,r002\nr001,x9\n", ["pairs.csv", "rows.csv", "1 id", "'x9'", "row 2"]),
+        ("left,rihgt\nr001,r002\n", ["pairs.csv", "'right'", "'rihgt'"]),
+        ("left,right,relation\nr001,r002,maybe\n", ["pairs.csv", "row 1", "'maybe'"]),
+        (
+            "left,right,relation\nr001,r002,same\nr002,r001,different\n",
+            ["pairs.csv", "'r001'", "'r002'", "both"],
+        ),
+        ("left,right,relation\nr001,r002,different\n", ["dissimilar"]),
+        ("left,right\nr001,r002\n", ["5", "similar pairs", "1"]),
+    ],
+)
+def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[str]) -> None:
+    (folder / "pairs.csv").write_text(pairs)
+    sentence = refuse(*FIT)
+    for word in words:
+        assert word in sentence
+
+
+def test_dissimilar_pairs_beside_similar_ones_are_refused_by_the_library(
+    folder: Path, refuse: Run
+) -> None:
+    lines = (folder / "pairs.csv").read_text().splitlines()
+    related = [f"{line},must-link" for line in lines[1:]]
+    (folder / "pairs.csv").write_text(
+        "\n".join(["left,right,relation", *related, "r001,r002,cannot_link"])
+    )
+    assert "dissimilar" in refuse(*FIT)
+
+
+@pytest.mark.parametrize("prior", ["0.5", "0", "1", "-0.1", "nan"])
+def test_an_impossible_prior_is_refused_before_any_file_is_read(
+    folder: Path, refuse: Run, prior: str
+) -> None:
+    sentence = refuse("fit", "missing.csv", "missing.csv", f"--prior={prior}", "-o", "model.skops")
+    assert "--prior" in sentence
+
+
+def test_without_a_prior_the_sentence_names_the_option(folder: Path, refuse: Run) -> None:
+    assert "--prior" in refuse("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("id,first\n", ["rows.csv", "no rows"]),
+        ("", ["rows.csv", "empty"]),
+        ("id\n1\n2\n", ["rows.csv", "no column"]),
+        ("id,a,a\n1,2,3\n", ["rows.csv", "more than one column", "'a'"]),
+        (
+            "id,day\n1,2024-01-01\n2,2024-01-02\n",
+            ["rows.csv", "'day'", "date", "leave the column out"],
+        ),
+    ],
+)
+def test_a_bad_table_is_named(folder: Path, refuse: Run, table: str, words: list[str]) -> None:
+    (folder / "rows.csv").write_text(table)
+    sentence = refuse(*FIT)
+    for word in words:
+        assert word in sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--id", "key"], ["rows.csv", "'key'", "'first'"]),
+        (["--features", "first,third"], ["rows.csv", "'third'"]),
+        (["--features", "id"], ["'id'", "id column"]),
+        (["--drop", "third"], ["rows.csv", "'third'"]),
+        (["--drop", "first,second"], ["rows.csv", "no column left"]),
+        (["--drop", "first", "--features", "second"], ["--features", "--drop"]),
+        (["--alpha", "much"], ["--alpha", "'much'"]),
+        (["--alpha", "-1"], ["alphas", "positive"]),
+        (["-o", "nowhere/model.skops"], ["nowhere", "does not exist"]),
+        (["-o", "."], ["folder"]),
+    ],
+)
+def test_bad_options_are_named(
+    folder: Path, refuse: Run, options: list[str], words: list[str]
+) -> None:
+    sentence = refuse(*FIT, *options)
+    for word in words:
+        assert word in sentence
+
+
+@pytest.mark.parametrize("files", [("missing.csv", "pairs.csv"), ("rows.csv", "missing.csv")])
+def test_a_missing_file_is_named(folder: Path, refuse: Run, files: tuple[str, str]) -> None:
+    sentence = refuse("fit", *files, "--prior", "0.7", "-o", "model.skops")
+    assert "missing.csv: No such file" in sentence
+
+
+def test_an_old_model_survives_a_failed_fit(model: Path, run: Run) -> None:
+    before = model.read_bytes()
+    (model.parent / "pairs.csv").write_text("left,right\n")
+    assert run(*FIT).exit_code == 2
+    assert model.read_bytes() == before
