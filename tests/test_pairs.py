@@ -124,6 +124,7 @@ def test_frames_with_other_columns_are_refused_by_name() -> None:
         ([1, 0, 1, 1], "looks like class labels"),
         ([0.5, 0, 1, 1], "whole numbers"),
         ([np.nan, 0, 1, 1], "whole numbers"),
+        ([np.inf, 0, 1, 1], "whole numbers"),
         ([[0, 0], [1, 1]], "one integer per row"),
         (["a", "b", "a", "b"], "whole numbers"),
     ],

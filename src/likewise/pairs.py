@@ -224,7 +224,7 @@ def _as_integer_labels(y: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"y must be one integer per row, but it has shape {labels.shape}.")
     if labels.dtype.kind in "iu":
         return labels.astype(np.int64, copy=False)
-    if labels.dtype.kind == "f" and bool(np.all(np.mod(labels, 1.0) == 0)):
+    if labels.dtype.kind == "f" and bool(np.all(np.isfinite(labels) & (labels == np.rint(labels)))):
         return labels.astype(np.int64)
     raise ValueError(
         f"y must hold whole numbers (0 unlabeled, +k similar pair k, -k dissimilar pair k), but "

@@ -1,0 +1,42 @@
+"""Scikit-learn's own estimator checks, on every estimator."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import likewise as lw
+from tests.classifiers.labeled import PRIOR, LearnsFromLabels
+
+
+class LabeledSUClassifier(LearnsFromLabels, lw.SUClassifier):
+    """`SUClassifier` that the checks can feed."""
+
+
+class LabeledSUClassifierCV(LearnsFromLabels, lw.SUClassifierCV):
+    """`SUClassifierCV` that the checks can feed."""
+
+
+EXPECTED_FAILURES: dict[str, str] = {}
+"""Checks that cannot hold, each with its reason; there are none."""
+
+
+@parametrize_with_checks(
+    [
+        *(
+            LabeledSUClassifier(loss, prior=PRIOR, alpha=0.1)
+            for loss in ("squared", "logistic", "double_hinge")
+        ),
+        *(LabeledSUClassifierCV(loss, prior=PRIOR) for loss in ("squared", "logistic")),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_checks(estimator: BaseEstimator, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_without_a_prior_the_estimator_says_so() -> None:
+    with pytest.raises(ValueError, match="prior"):
+        LabeledSUClassifier().fit([[0.0], [1.0]], [0, 1])
