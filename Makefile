@@ -16,6 +16,7 @@ help:
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
 	@echo "make lint      ruff and mypy"
 	@echo "make bench     speed against named rivals"
+	@echo "make docs      the pages of docs/ as a site in site/"
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "likewise needs Python 3.11 or newer; set PYTHON=...")'
@@ -58,6 +59,13 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist

@@ -13,17 +13,16 @@ SCALE, SHIFT = 0.8, 0.3
 
 
 def decide(rng: np.random.Generator, labels: NDArray[np.int_]) -> NDArray[np.float64]:
-    return SCALE * (labels + rng.standard_normal(labels.shape)) + SHIFT
+    return np.asarray(SCALE * (labels + rng.standard_normal(labels.shape)) + SHIFT)
 
 
 def draw_pairs(rng: np.random.Generator, n: int, prior: float, same: bool) -> NDArray[np.int_]:
     """Draw two labels independently and keep those that agree (or differ)."""
-    labels = np.where(rng.random((8 * n + 100, 2)) < prior, 1, -1)
-    kept = labels[(labels[:, 0] == labels[:, 1]) == same]
+    kept = np.empty((0, 2), dtype=int)
     while len(kept) < n:
-        more = np.where(rng.random((8 * n + 100, 2)) < prior, 1, -1)
-        kept = np.vstack([kept, more[(more[:, 0] == more[:, 1]) == same]])
-    return kept[:n]
+        labels = np.where(rng.random((8 * n, 2)) < prior, 1, -1)
+        kept = np.vstack([kept, labels[(labels[:, 0] == labels[:, 1]) == same]])
+    return np.asarray(kept[:n])
 
 
 def true_risk(loss: losses.Loss, prior: float) -> float:
@@ -44,9 +43,9 @@ def test_su_risk_is_unbiased_and_its_standard_error_is_right(name: str, prior: f
     rng = np.random.default_rng([LOSSES.index(name), int(10 * prior)])
     estimates = []
     for _ in range(400):
-        pairs = decide(rng, draw_pairs(rng, 100, prior, same=True))
+        left, right = decide(rng, draw_pairs(rng, 100, prior, same=True)).T
         unlabeled = decide(rng, np.where(rng.random(150) < prior, 1, -1))
-        estimates.append(risk.su_risk_of_decisions(*pairs.T, unlabeled, prior=prior, loss=name))
+        estimates.append(risk.su_risk_of_decisions(left, right, unlabeled, prior=prior, loss=name))
     values = np.array([estimate.value for estimate in estimates])
     spread = values.std(ddof=1)
     assert abs(values.mean() - true_risk(losses.LOSSES[name], prior)) < 3 * spread / np.sqrt(400)
@@ -80,11 +79,11 @@ def test_every_weight_of_the_members_gives_an_unbiased_risk(weight: float) -> No
     rng = np.random.default_rng(5)
     values = []
     for _ in range(500):
-        pairs = decide(rng, draw_pairs(rng, 60, 0.7, same=True))
+        left, right = decide(rng, draw_pairs(rng, 60, 0.7, same=True)).T
         unlabeled = decide(rng, np.where(rng.random(60) < 0.7, 1, -1))
         values.append(
             risk.su_risk_of_decisions(
-                *pairs.T, unlabeled, prior=0.7, loss="logistic", weight=weight
+                left, right, unlabeled, prior=0.7, loss="logistic", weight=weight
             ).value
         )
     expected = true_risk(losses.logistic, 0.7)

@@ -40,6 +40,15 @@ def test_demo_results_are_sound_and_the_seed_fixes_them(succeed: Run) -> None:
     assert runs[0]["picture"] == "likewise-demo.png"
 
 
+def test_the_table_fits_a_narrow_terminal(succeed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = succeed("demo").stdout.splitlines()
+    assert max(map(len, lines)) <= 62  # the longest is a command to copy, not the table
+    for method in ("squared loss", "logistic loss", "double-hinge loss", "true labels"):
+        (row,) = [line for line in lines if method in line]
+        assert "%" in row
+
+
 def test_the_picture_goes_where_it_is_told(succeed: Run) -> None:
     succeed("demo", "--output", "other.png")
     assert [path.name for path in Path().iterdir()] == ["other.png"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from likewise.io import load_model
@@ -126,7 +127,7 @@ def test_a_bad_row_is_named(folder: Path, refuse: Run, line: str, words: list[st
             ["pairs.csv", "'r001'", "'r002'", "both"],
         ),
         ("left,right,relation\nr001,r002,different\n", ["dissimilar"]),
-        ("left,right\nr001,r002\n", ["5", "similar pairs", "1"]),
+        ("left,right\nr001,r002\n", ["several alphas", "at least two pairs", "--alpha"]),
     ],
 )
 def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[str]) -> None:
@@ -134,6 +135,52 @@ def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[
     sentence = refuse(*FIT)
     for word in words:
         assert word in sentence
+
+
+def keep(path: Path, n_lines: int) -> None:
+    """Cut a file off after its heading and so many lines."""
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[: n_lines + 1]))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])
+@pytest.mark.parametrize(("n_pairs", "n_folds"), [(2, 2), (4, 4), (5, 5), (7, 5)])
+def test_few_pairs_make_as_many_folds(
+    folder: Path, succeed: Run, n_pairs: int, n_folds: int, loss: str
+) -> None:
+    keep(folder / "pairs.csv", n_pairs)
+    result = succeed(*FIT, "--loss", loss, "--json")
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["similar_pairs"] == n_pairs
+    assert load_model("model.skops").estimator[-1].cv.n_splits == n_folds
+
+
+def test_few_rows_make_as_many_folds(folder: Path, succeed: Run) -> None:
+    keep(folder / "rows.csv", 3)
+    (folder / "pairs.csv").write_text("left,right\n" + "r000,r001\nr001,r002\n" * 3)
+    succeed(*FIT)
+    assert load_model("model.skops").estimator[-1].cv.n_splits == 3
+
+
+def test_one_pair_is_enough_for_one_alpha(folder: Path, succeed: Run) -> None:
+    keep(folder / "pairs.csv", 1)
+    assert "unknown" in succeed(*FIT, "--alpha", "0.1").stdout
+    summary = json.loads(succeed(*FIT, "--alpha", "0.1", "--json").stdout)
+    assert summary["alpha"] == 0.1
+    assert summary["cv_risk"] is None
+    assert summary["cv_risk_standard_error"] is None
+    assert json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)["rows"] == 300
+
+
+def test_an_index_that_pandas_saved_is_no_feature(folder: Path, succeed: Run) -> None:
+    frame = pd.read_csv("rows.csv")
+    linked = pd.read_csv("pairs.csv").to_numpy().ravel()
+    frame[frame["id"].isin(linked)].to_parquet("some.parquet")
+    summary = json.loads(succeed("fit", "some.parquet", *FIT[2:], "--json").stdout)
+    assert summary["rows"] < 300
+    assert summary["features"] == ["first", "second"]
+    asked = ("--features", "first,__index_level_0__", "--json")
+    summary = json.loads(succeed("fit", "some.parquet", *FIT[2:], *asked).stdout)
+    assert summary["features"] == ["first", "__index_level_0__"]
 
 
 def test_dissimilar_pairs_beside_similar_ones_are_refused_by_the_library(

@@ -86,6 +86,17 @@ def test_the_gap_bounds_the_distance_to_the_minimum(
         assert early.objective <= best + early.gap * max(1, abs(early.objective)) + 1e-12
 
 
+def test_an_objective_that_is_flat_in_the_intercept_keeps_its_best_point() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((30, 2))
+    penalty = penalty_of(1e-7, 2, free=True)
+    for pull in (0.4, 0.1, 0.5 - 1 / 30):
+        linear = np.array([0.3, 0.1, pull])
+        solution = minimise_double_hinge(engine_of(rows), linear, penalty, tol=1e-15)
+        assert solution.gap <= 1e-8
+        assert solution.n_iter < 60
+
+
 def test_constant_and_repeated_columns_are_no_trouble(rng: np.random.Generator) -> None:
     column = rng.standard_normal(80)
     rows = np.column_stack([column, column, np.ones(80), np.zeros(80)])

@@ -163,7 +163,7 @@ class SUClassifier(_BaseSUClassifier):
         Ridge penalty, the paper's lambda.
     regularize_intercept : bool, default True
         Whether the penalty covers the intercept too, as in the paper.
-    tol : float, default 1e-10
+    tol : float, default 1e-9
         Relative duality gap at which the iterative solvers stop.
     max_iter : int, default 200
         Largest number of iterations of those solvers.
@@ -210,7 +210,7 @@ class SUClassifier(_BaseSUClassifier):
         prior: float | None = None,
         alpha: float = 1e-4,
         regularize_intercept: bool = True,
-        tol: float = 1e-10,
+        tol: float = 1e-9,
         max_iter: int = 200,
     ) -> None:
         self.loss = loss
@@ -261,7 +261,7 @@ class SUClassifierCV(_BaseSUClassifier):
     cv : int, splitter or iterable of (train, test), default 5
         An int means ``PairKFold(cv)``.
     regularize_intercept : bool, default True
-    tol : float, default 1e-10
+    tol : float, default 1e-9
     max_iter : int, default 200
 
     Attributes
@@ -300,7 +300,7 @@ class SUClassifierCV(_BaseSUClassifier):
         alphas: Sequence[float] = _PAPER_ALPHAS,
         cv: Any = 5,
         regularize_intercept: bool = True,
-        tol: float = 1e-10,
+        tol: float = 1e-9,
         max_iter: int = 200,
     ) -> None:
         self.loss = loss

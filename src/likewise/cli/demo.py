@@ -95,11 +95,12 @@ def _draw(output: Path, accuracies: Accuracies, seed: int) -> Path | None:
     except ImportError:
         note("there is no picture, since matplotlib is missing: pip install 'likewise[plots]'.")
         return None
-    from likewise.cli.picture import save_picture
+    from likewise.cli.picture import Comparison, save_picture
 
-    bars = {_title(name): _mean_and_error(values) for name, values in accuracies.items()}
+    found = {_title(name): _mean_and_error(values) for name, values in accuracies.items()}
+    comparison = Comparison(f"Waveform, 21 features:\n{_setting()}", found, chance=PRIOR)
     with waiting("Drawing"):
-        save_picture(output, _example(seed), bars)
+        save_picture(output, _example(seed), comparison)
     return output
 
 
@@ -113,6 +114,10 @@ def _example(seed: int) -> "Example":
     sample = sample_su(*pool, N_PAIRS, N_UNLABELED, prior=PRIOR, random_state=seed)
     X, y = sample.pack()
     return Example(X, y, SUClassifier(prior=PRIOR).fit(X, y), _fit_labeled(sample))
+
+
+def _setting() -> str:
+    return f"{N_PAIRS} similar pairs, {N_UNLABELED} unlabeled rows, {N_DRAWS} draws"
 
 
 def _title(name: str) -> str:
@@ -141,10 +146,10 @@ def _show_table(accuracies: Accuracies) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    data = f"{N_PAIRS} similar pairs and {N_UNLABELED} unlabeled rows"
-    table = Table(title=f"Waveform: {data}, {N_DRAWS} draws", title_justify="left")
+    # Short lines and headings: the table must fit a terminal of 60 columns.
+    table = Table(title=f"Accuracy on fresh rows of Waveform\n{_setting()}", title_justify="left")
     table.add_column("learned from")
-    table.add_column("accuracy on fresh rows", justify="right")
+    table.add_column("accuracy", justify="right")
     for name, values in accuracies.items():
         mean, error = _mean_and_error(values)
         table.add_row(_title(name), f"{mean:.1%} ± {error:.1%}")

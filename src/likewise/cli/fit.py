@@ -80,11 +80,12 @@ def fit(
         chosen = choose_features(rows, keep=_names(features), drop=_names(drop) or ())
         X = feature_matrix(rows, chosen)
         linked = read_pairs(pairs, rows)
-    pipeline = _pipeline(chosen, loss=loss.value, prior=prior, alphas=alphas, seed=seed)
+    n_folds = min(5, len(linked.similar), len(rows))
+    classifier = _classifier(n_folds, loss=loss.value, prior=prior, alphas=alphas, seed=seed)
+    pipeline = _pipeline(chosen, classifier)
     with waiting("Fitting"):
         risk_error = _fit(pipeline, X, linked)
         save_model(output, Model(pipeline, chosen, rows.id_column))
-        classifier = pipeline[-1]
         summary = _Summary(
             model=str(output),
             rows=len(rows),
@@ -93,8 +94,8 @@ def fit(
             text_features=sorted(chosen.text),
             loss=loss.value,
             prior=classifier.prior_,
-            alpha=classifier.alpha_,
-            cv_risk=-classifier.best_score_,
+            alpha=getattr(classifier, "alpha_", alphas[0]),
+            cv_risk=None if risk_error is None else -classifier.best_score_,
             cv_risk_standard_error=risk_error,
             positive_share=float((pipeline.predict(X) == 1).mean()),
         )
@@ -104,18 +105,28 @@ def fit(
         typer.echo(str(summary))
 
 
-def _pipeline(
-    features: "Features", *, loss: str, prior: float | None, alphas: Sequence[float], seed: int
+def _classifier(
+    n_folds: int, *, loss: str, prior: float | None, alphas: Sequence[float], seed: int
 ) -> Any:
+    """Return a classifier, not fitted, that chooses its alpha where pairs allow it."""
+    from likewise import PairKFold, SUClassifier, SUClassifierCV
+
+    if n_folds > 1:
+        folds = PairKFold(n_folds, shuffle=True, random_state=seed)
+        return SUClassifierCV(loss, prior=prior, alphas=tuple(alphas), cv=folds)
+    if n_folds == 1 and len(alphas) > 1:  # no similar pair at all is for the library to refuse
+        raise ValueError(
+            "Choosing among several alphas needs at least two pairs; give one alpha with --alpha."
+        )
+    return SUClassifier(loss, prior=prior, alpha=alphas[0])
+
+
+def _pipeline(features: "Features", classifier: Any) -> Any:
     """Return what turns the chosen columns into features and classifies them, not fitted."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    from likewise import PairKFold, SUClassifierCV
-
-    folds = PairKFold(5, shuffle=True, random_state=seed)
-    classifier = SUClassifierCV(loss, prior=prior, alphas=tuple(alphas), cv=folds)
     if not features.text:
         return make_pipeline(StandardScaler(), classifier)
     text = [i for i, name in enumerate(features.names) if name in features.text]
@@ -129,10 +140,10 @@ def _pipeline(
     return make_pipeline(columns, classifier)
 
 
-def _fit(pipeline: Any, X: Any, pairs: "Pairs") -> float:
+def _fit(pipeline: Any, X: Any, pairs: "Pairs") -> float | None:
     """Fit, and return the standard error of an SU risk on so many pairs and rows.
 
-    The spread over five folds would be too rough a standard error.
+    The spread over a few folds would be too rough a standard error; one pair has none.
     """
     from likewise import pack, su_risk
 
@@ -141,6 +152,8 @@ def _fit(pipeline: Any, X: Any, pairs: "Pairs") -> float:
         pipeline.fit(rows, y)
     except ValueError as error:
         raise _naming_option(error) from error
+    if len(pairs.similar) < 2:
+        return None
     risk = su_risk(y, pipeline.decision_function(rows), prior=pipeline[-1].prior_)
     return risk.standard_error
 
@@ -186,8 +199,8 @@ class _Summary:
     loss: str
     prior: float
     alpha: float
-    cv_risk: float
-    cv_risk_standard_error: float
+    cv_risk: float | None
+    cv_risk_standard_error: float | None
     positive_share: float
 
     def __str__(self) -> str:
@@ -198,9 +211,16 @@ class _Summary:
             "features": f"{len(self.features):,}{text}",
             "loss, prior": f"{self.loss}, {self.prior:g}",
             "alpha": f"{self.alpha:g}",
-            "error rate": f"{self.cv_risk:.1%} ± {self.cv_risk_standard_error:.1%} "
-            "(cross-validated SU risk: no labels used, chance can take it below zero)",
+            "error rate": self._error_rate(),
             "predicted +1": f"{self.positive_share:.1%} of the rows",
             "model": self.model,
         }
         return "\n".join(f"{name:<15}{value}" for name, value in lines.items())
+
+    def _error_rate(self) -> str:
+        if self.cv_risk is None:
+            return "unknown (cross-validation needs at least two pairs)"
+        return (
+            f"{self.cv_risk:.1%} ± {self.cv_risk_standard_error:.1%} "
+            "(cross-validated SU risk: no labels used, chance can take it below zero)"
+        )

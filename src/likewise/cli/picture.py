@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.io import replacing
-from likewise.plots import BLUE, VERMILION, legend_below, plot_decision_map
+from likewise.plots import BLUE, GREY, VERMILION, legend_below, plot_decision_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Example", "save_picture"]
+__all__ = ["Comparison", "Example", "save_picture"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,25 @@ class Example:
     labeled: Any
 
 
-def save_picture(
-    path: Path, example: Example, accuracies: Mapping[str, tuple[float, float]]
-) -> None:
+@dataclass(frozen=True)
+class Comparison:
+    """Accuracies of several methods, the last of which saw the labels.
+
+    Attributes
+    ----------
+    title : str
+    accuracies : dict
+        Mean and standard error of each method, by its title.
+    chance : float
+        The accuracy of always answering +1, which needs no learning.
+    """
+
+    title: str
+    accuracies: Mapping[str, tuple[float, float]]
+    chance: float
+
+
+def save_picture(path: Path, example: Example, comparison: Comparison) -> None:
     """Draw both panels and save them as a PNG file.
 
     Parameters
@@ -40,22 +56,22 @@ def save_picture(
     path : Path
     example : Example
         For the left panel.
-    accuracies : dict
-        Mean and standard error of each method, by its title; for the right panel.
+    comparison : Comparison
+        For the right panel.
     """
     from matplotlib.figure import Figure
 
     # A figure of its own, not pyplot's: no window opens, and there is nothing to close.
-    figure = Figure(figsize=(12.5, 5.0), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
+    figure = Figure(figsize=(12.5, 5.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.1, 1), gridspec_kw={"wspace": 0.06})
     _draw_example(left, example)
-    _draw_accuracies(right, accuracies)
+    _draw_comparison(right, comparison)
     with replacing(path) as stream:
         figure.savefig(stream, format="png", dpi=150)
 
 
 def _draw_example(ax: "Axes", example: Example) -> None:
-    plot_decision_map(example.classifier, example.X, example.y, ax=ax)
+    plot_decision_map(example.classifier, example.X, example.y, ax=ax, max_pairs=20)
     weights = example.labeled.coef_[0]
     on_line = -example.labeled.intercept_[0] * weights / (weights @ weights)
     along = np.array([-weights[1], weights[0]])
@@ -68,12 +84,12 @@ def _draw_example(ax: "Axes", example: Example) -> None:
         label="boundary learned from true labels",
     )
     legend_below(ax, ncols=2)
-    ax.set_title("Two Gaussians, learned from similar pairs")
+    ax.set_title("Two Gaussians, learned from similar pairs", fontsize="large")
 
 
-def _draw_accuracies(ax: "Axes", accuracies: Mapping[str, tuple[float, float]]) -> None:
-    heights = range(len(accuracies))
-    for height, (mean, error) in zip(heights, accuracies.values(), strict=True):
+def _draw_comparison(ax: "Axes", comparison: Comparison) -> None:
+    heights = range(len(comparison.accuracies))
+    for height, (mean, error) in zip(heights, comparison.accuracies.values(), strict=True):
         labeled = height == heights[-1]
         ax.errorbar(
             100 * mean,
@@ -91,9 +107,12 @@ def _draw_accuracies(ax: "Axes", accuracies: Mapping[str, tuple[float, float]]) 
             textcoords="offset points",
             ha="center",
         )
-    ax.set_yticks(heights, [title.replace(", ", ",\n") for title in accuracies])
-    ax.set_ylim(len(accuracies) - 0.5, -0.6)  # the first on top
-    ax.margins(x=0.15)
+    # The axis does not start at zero, so what no learning would reach is drawn to compare with.
+    ax.axvline(100 * comparison.chance, color=GREY, ls=":", lw=2, label="always answering +1")
+    ax.set_yticks(heights, [title.replace(", ", ",\n") for title in comparison.accuracies])
+    ax.set_ylim(len(heights) - 0.5, -0.6)  # the first on top
+    ax.margins(x=0.12)
     ax.grid(axis="x", alpha=0.3)
-    ax.set_xlabel("accuracy on fresh rows, % (bars: one standard error)")
-    ax.set_title("Waveform, 21 features")
+    ax.set_xlabel("accuracy on fresh rows, % (whiskers: one standard error)")
+    ax.set_title(comparison.title, fontsize="large")
+    legend_below(ax, ncols=1)

@@ -65,7 +65,7 @@ class _Budget:
 
 
 def minimise_smooth(
-    evaluate: Evaluate, penalty: FloatArray, *, tol: float = 1e-10, max_iter: int = 200
+    evaluate: Evaluate, penalty: FloatArray, *, tol: float = 1e-9, max_iter: int = 200
 ) -> Solution:
     """Minimise ``evaluate(w) + sum(penalty * w**2) / 2``.
 

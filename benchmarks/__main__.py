@@ -1,0 +1,50 @@
+"""The command ``python -m benchmarks``: run, print, and keep the results of a full run."""
+
+import argparse
+import sys
+
+from rich.console import Console
+
+from benchmarks.registry import BENCHMARKS
+from benchmarks.report import print_table, write_results
+
+_COMMAND = "python -m benchmarks"
+
+
+def main() -> int:
+    """Run the chosen benchmarks; return 1 if a limit was missed."""
+    arguments = _parse()
+    # In a file or pipe, rich would squeeze the tables into 80 columns.
+    console = Console() if sys.stdout.isatty() else Console(width=130)
+    progress = Console(stderr=True)
+    tables = []
+    for name in arguments.names or BENCHMARKS:
+        progress.print(f"Running {name} ...", style="dim")
+        benchmark = BENCHMARKS[name]
+        table = benchmark.quick() if arguments.quick else benchmark.full()
+        print_table(table, console)
+        tables.append(table)
+    if not arguments.names and not arguments.quick:
+        write_results(tables, _COMMAND)
+    return int(any(table.misses for table in tables))
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog=_COMMAND,
+        description="Measure speed and memory against named rivals. A full run of all benchmarks "
+        "replaces RESULTS.md; any other run only prints. The exit code is 1 if a limit is missed.",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHMARKS)}; default all"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, under three minutes")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    return arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())

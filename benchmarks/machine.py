@@ -1,0 +1,39 @@
+"""The machine in general words: enough to compare numbers, nothing that tells whose it is."""
+
+import os
+import platform
+from importlib.metadata import version
+
+from threadpoolctl import threadpool_info
+
+__all__ = ["describe_machine"]
+
+_LIBRARIES = ("likewise", "numpy", "scipy", "scikit-learn", "cvxopt", "clarabel")
+
+
+def describe_machine() -> list[str]:
+    """Return one line each on hardware, versions and linear algebra."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return [
+        f"{_n_cores()} cores ({platform.machine()}), {memory:.0f} GiB of memory, "
+        f"{platform.system()}",
+        f"Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version(name)}" for name in _LIBRARIES),
+        "BLAS: " + ", ".join(_blas()),
+    ]
+
+
+def _n_cores() -> int:
+    """Return the cores that this process may use, where the system tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _blas() -> list[str]:
+    found = {
+        f"{library['internal_api']} {library['version']} with {library['num_threads']} threads"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
+    return sorted(found) or ["unknown"]

@@ -1,0 +1,28 @@
+"""Tables, pairs and models as files: what the command line reads and writes.
+
+Tables and pairs are CSV or Parquet files with ids; models are skops files, never pickles. Every
+file is written beside its goal first and moved there whole. Nothing here computes or prints.
+"""
+
+from likewise.io.features import Features, choose_features, feature_matrix
+from likewise.io.files import check_output, replacing, write_csv, write_table
+from likewise.io.models import Model, load_model, save_model
+from likewise.io.pairs import Pairs, read_pairs
+from likewise.io.tables import Table, read_table
+
+__all__ = [
+    "Features",
+    "Model",
+    "Pairs",
+    "Table",
+    "check_output",
+    "choose_features",
+    "feature_matrix",
+    "load_model",
+    "read_pairs",
+    "read_table",
+    "replacing",
+    "save_model",
+    "write_csv",
+    "write_table",
+]

@@ -1,0 +1,148 @@
+"""Models as skops files, never pickles: loading one runs no code from the file."""
+
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from likewise._version import __version__
+from likewise.io.features import Features
+from likewise.io.files import PathName, replacing
+from likewise.io.wording import first_line, listed
+
+__all__ = ["Model", "load_model", "save_model"]
+
+_FORMAT = "likewise-model"
+_FORMAT_VERSION = 1
+_TRUSTED_TYPES = frozenset(
+    {
+        "likewise.classifiers.su.SUClassifier",
+        "likewise.classifiers.su.SUClassifierCV",
+        "likewise.selection.PairKFold",
+    }
+)
+"""What a model file may hold besides what skops itself trusts (numpy and scikit-learn types)."""
+
+_MALFORMED = (AttributeError, ImportError, LookupError, TypeError, ValueError)
+"""What skops raises when a well-formed archive describes objects that cannot be."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted estimator with what is needed to use it on another file.
+
+    Attributes
+    ----------
+    estimator : scikit-learn estimator
+        Fitted on the columns of `features`, in that order.
+    features : Features
+    id_column : str
+    positive_class : str or None
+        What class +1 means, where that is known.
+    version : str
+        The version of likewise that fitted it.
+    """
+
+    estimator: Any
+    features: Features
+    id_column: str
+    positive_class: str | None = None
+    version: str = __version__
+
+
+def save_model(path: PathName, model: Model) -> None:
+    """Save a model in the skops format; an old file stays until the new one is whole.
+
+    Parameters
+    ----------
+    path : path
+    model : Model
+    """
+    import skops.io
+
+    state = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "likewise_version": model.version,
+        "features": list(model.features.names),
+        "text_features": sorted(model.features.text),
+        "id_column": model.id_column,
+        "positive_class": model.positive_class,
+        "estimator": model.estimator,
+    }
+    with replacing(path) as stream:
+        skops.io.dump(state, stream)
+
+
+def load_model(path: PathName) -> Model:
+    """Load a model that `save_model` saved, running no code from the file.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ValueError
+        If the file is no likewise model, is damaged, or holds types that are not trusted.
+    """
+    path = Path(path)
+    data = path.read_bytes()
+    _check_skops_archive(path, data)
+    state = _load_trusted(path, data)
+    if not isinstance(state, dict) or state.get("format") != _FORMAT:
+        raise ValueError(f"{path} is a skops file, but not a model that likewise saved.")
+    if state.get("format_version") != _FORMAT_VERSION:
+        raise ValueError(
+            f"{path} was saved by likewise {state.get('likewise_version')} in a format that this "
+            f"version ({__version__}) does not know; use that version, or fit the model again."
+        )
+    try:
+        return Model(
+            estimator=state["estimator"],
+            features=Features(tuple(state["features"]), frozenset(state["text_features"])),
+            id_column=state["id_column"],
+            positive_class=state["positive_class"],
+            version=state["likewise_version"],
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: it lacks a part of a likewise model.") from error
+
+
+def _check_skops_archive(path: Path, data: bytes) -> None:
+    if not data:
+        raise ValueError(f"{path} is empty, not a likewise model.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+        raise ValueError(
+            f"{path} is not a likewise model, or it is cut short: models are skops files, never "
+            "pickles; fit the model again."
+        ) from error
+    if "schema.json" not in names:
+        raise ValueError(f"{path} is an archive, but not a model that likewise saved.")
+    if damaged is not None:
+        raise ValueError(f"{path} is damaged (in {damaged}); fit the model again.")
+
+
+def _load_trusted(path: Path, data: bytes) -> Any:
+    import skops.io
+
+    try:
+        untrusted = set(skops.io.get_untrusted_types(data=data))
+        refused = sorted(untrusted - _TRUSTED_TYPES)
+        if not refused:
+            return skops.io.loads(data, trusted=sorted(untrusted))
+    except _MALFORMED as error:
+        raise ValueError(f"{path} is damaged: {first_line(error)}.") from error
+    raise ValueError(
+        f"{path} is refused: it holds types that no likewise {__version__} model holds "
+        f"({listed(refused)})."
+    )

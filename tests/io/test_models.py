@@ -1,0 +1,185 @@
+"""Models as files: what comes back, what is refused, what is never run."""
+
+import io
+import json
+import os
+import pickle
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.linear_model import LinearRegression
+
+import likewise as lw
+from likewise.io import Features, Model, load_model, save_model
+
+
+@pytest.fixture
+def model() -> Model:
+    X, y = lw.datasets.make_gaussians(2000, random_state=0)
+    sample = lw.datasets.sample_su(X, y, 100, 100, random_state=0)
+    clf = lw.SUClassifierCV(prior=0.7, cv=lw.PairKFold(3)).fit(*sample.pack())
+    return Model(clf, Features(("a", "b"), frozenset({"b"})), "key", "spam")
+
+
+def test_a_model_comes_back_as_it_was(tmp_path: Path, model: Model) -> None:
+    save_model(tmp_path / "model.skops", model)
+    loaded = load_model(tmp_path / "model.skops")
+    assert (loaded.features, loaded.id_column) == (model.features, model.id_column)
+    assert (loaded.positive_class, loaded.version) == ("spam", lw.__version__)
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    expected = model.estimator.decision_function(rows)
+    np.testing.assert_array_equal(loaded.estimator.decision_function(rows), expected)
+
+
+@pytest.mark.parametrize("classifier", [lw.SUClassifier, lw.SUClassifierCV])
+def test_every_classifier_is_trusted_when_it_comes_back(tmp_path: Path, classifier: Any) -> None:
+    X, y = lw.pack(np.arange(40.0).reshape(20, 2), similar=[(i, i + 1) for i in range(10)])
+    fitted = classifier(prior=0.7).fit(X, y)
+    save_model(tmp_path / "model.skops", Model(fitted, Features(("a", "b")), "id"))
+    assert type(load_model(tmp_path / "model.skops").estimator) is classifier
+
+
+class Bomb:
+    """Writes a file when a pickle of it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "model.skops"
+    path.write_bytes(pickle.dumps(Bomb(tmp_path / "boom")))
+    with pytest.raises(ValueError, match=r"model\.skops is not a likewise model.*never pickles"):
+        load_model(path)
+    assert not (tmp_path / "boom").exists()
+    pickle.loads(path.read_bytes())  # noqa: S301  (it would have gone off)
+    assert (tmp_path / "boom").exists()
+
+
+def test_a_model_with_a_foreign_type_is_refused_by_the_name_of_the_type(
+    tmp_path: Path, model: Model
+) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, Model(os.mkdir, model.features, "id"))
+    with pytest.raises(ValueError, match=r"model\.skops is refused.*mkdir"):
+        load_model(path)
+
+
+def test_a_foreign_class_is_refused_before_it_is_built(tmp_path: Path, model: Model) -> None:
+    path = tmp_path / "model.skops"
+    foreign = Foreign()
+    save_model(path, Model(foreign, model.features, "id"))
+    Foreign.built = 0
+    with pytest.raises(ValueError, match=r"Foreign"):
+        load_model(path)
+    assert Foreign.built == 0
+
+
+class Foreign:
+    """Counts how often it is made, by whatever way."""
+
+    built = 0
+
+    def __new__(cls) -> "Foreign":
+        """Count."""
+        cls.built += 1
+        return super().__new__(cls)
+
+
+def rewrite_schema(path: Path, change: Any) -> None:
+    """Change the description of the objects in a skops file, leaving the archive sound."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(parts["schema.json"])
+    change(schema)
+    parts["schema.json"] = json.dumps(schema).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def test_a_model_that_names_a_function_to_call_is_refused(tmp_path: Path, model: Model) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, model)
+
+    def smuggle(schema: dict[str, Any]) -> None:
+        schema["content"]["estimator"].update(
+            {"__class__": "mkdir", "__module__": "os", "__loader__": "FunctionNode"}
+        )
+
+    rewrite_schema(path, smuggle)
+    with pytest.raises(ValueError, match=r"model\.skops is refused.*mkdir"):
+        load_model(path)
+
+
+def zipped(**parts: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name.replace("_json", ".json"), content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"PK\x03\x04 and nothing more", "cut short"),
+        (zipped(readme="hello"), "an archive, but not a model"),
+        (zipped(schema_json="{}"), "is damaged"),
+        (zipped(schema_json="not json"), "is damaged"),
+        (zipped(schema_json="[1, 2]"), "is damaged"),
+        (skops.io.dumps(LinearRegression()), "not a model that likewise saved"),
+        (skops.io.dumps({"format": "likewise-model", "format_version": 1}), "lacks a part"),
+        (
+            skops.io.dumps(
+                {"format": "likewise-model", "format_version": 2, "likewise_version": "9.0"}
+            ),
+            r"saved by likewise 9\.0 in a format that this version",
+        ),
+        (skops.io.dumps(OrderedDict(a=1)), "not a model that likewise saved"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "model.skops"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"model\.skops.*{message}"):
+        load_model(path)
+
+
+def test_a_model_cut_short_anywhere_is_refused(tmp_path: Path, model: Model) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, model)
+    whole = path.read_bytes()
+    for length in range(1, len(whole), len(whole) // 20):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"model\.skops"):
+            load_model(path)
+
+
+def test_a_flipped_byte_is_noticed(tmp_path: Path, model: Model) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, model)
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(b"SUClassifierCV")] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"model\.skops is damaged \(in schema\.json\)"):
+        load_model(path)
+
+
+def test_a_model_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path, model: Model) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, model)
+    old = path.read_bytes()
+    with pytest.raises(Exception, match="generator"):
+        save_model(path, Model((i for i in range(3)), model.features, "id"))
+    assert path.read_bytes() == old
+    assert list(tmp_path.iterdir()) == [path]
