@@ -5,6 +5,7 @@ import sys
 
 from rich.console import Console
 
+from benchmarks.machine import describe_machine
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import print_table, write_results
 
@@ -17,6 +18,7 @@ def main() -> int:
     # In a file or pipe, rich would squeeze the tables into 80 columns.
     console = Console() if sys.stdout.isatty() else Console(width=130)
     progress = Console(stderr=True)
+    machine = describe_machine()  # before our own work loads it
     tables = []
     for name in arguments.names or BENCHMARKS:
         progress.print(f"Running {name} ...", style="dim")
@@ -25,7 +27,7 @@ def main() -> int:
         print_table(table, console)
         tables.append(table)
     if not arguments.names and not arguments.quick:
-        write_results(tables, _COMMAND)
+        write_results(tables, machine, _COMMAND)
     return int(any(table.misses for table in tables))
 
 

@@ -12,11 +12,13 @@ _LIBRARIES = ("likewise", "numpy", "scipy", "scikit-learn", "cvxopt", "clarabel"
 
 
 def describe_machine() -> list[str]:
-    """Return one line each on hardware, versions and linear algebra."""
+    """Return one line each on hardware, load, versions and linear algebra."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return [
         f"{_n_cores()} cores ({platform.machine()}), {memory:.0f} GiB of memory, "
         f"{platform.system()}",
+        f"other work at the start: {os.getloadavg()[0]:.1f} processes running (load average of the "
+        "last minute)",
         f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in _LIBRARIES),
         "BLAS: " + ", ".join(_blas()),
@@ -32,7 +34,7 @@ def _n_cores() -> int:
 
 def _blas() -> list[str]:
     found = {
-        f"{library['internal_api']} {library['version']} with {library['num_threads']} threads"
+        f"{library['internal_api']} {library['version']} ({library['num_threads']} threads)"
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }

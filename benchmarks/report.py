@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 from rich.text import Text
 
-from benchmarks.machine import describe_machine
 from benchmarks.table import Table
 from likewise.io import replacing
 
@@ -32,7 +31,7 @@ def print_table(table: Table, console: Console) -> None:
     console.print()
 
 
-def write_results(tables: Sequence[Table], command: str) -> None:
+def write_results(tables: Sequence[Table], machine: Sequence[str], command: str) -> None:
     """Write all tables into RESULTS.md, which is replaced as a whole."""
     misses = sum(len(table.misses) for table in tables)
     numbers = sum(row.limit is not None for table in tables for row in table.rows)
@@ -42,7 +41,7 @@ def write_results(tables: Sequence[Table], command: str) -> None:
         f"Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}; every number was measured by "
         f"that run. Of {numbers} limits, {misses} were missed.",
         "",
-        *(f"- {line}" for line in describe_machine()),
+        *(f"- {line}" for line in machine),
     ]
     for table in tables:
         lines += ["", *_markdown(table)]

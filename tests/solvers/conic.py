@@ -18,11 +18,16 @@ def double_hinge_objective(
 
 
 def solve_with_clarabel(rows: FloatArray, linear: FloatArray, penalty: FloatArray) -> FloatArray:
-    """Minimise over (w, t): mean(t) - linear.w + w'diag(penalty)w/2, t >= 1/2, t >= |z|/2."""
+    """Minimise over (w, t): mean(t) - linear.w + w'diag(penalty)w/2, t >= 1/2, t >= |z|/2.
+
+    Both are stated in units of 1 / penalty: otherwise the solver stops far from the minimum at small
+    penalties and calls it solved.
+    """
     n = rows.shape[0]
+    unit = 1 / penalty.max()
     design = np.column_stack([rows, np.ones(n)])
     p = design.shape[1]
-    quadratic = sp.block_diag([sp.diags(penalty), sp.csc_matrix((n, n))], format="csc")
+    quadratic = sp.block_diag([sp.diags(unit * penalty), sp.csc_matrix((n, n))], format="csc")
     identity = sp.identity(n)
     constraints = sp.vstack(
         [
@@ -38,11 +43,11 @@ def solve_with_clarabel(rows: FloatArray, linear: FloatArray, penalty: FloatArra
         sp.triu(quadratic).tocsc(),
         np.concatenate([-linear, np.full(n, 1 / n)]),
         constraints,
-        np.concatenate([np.full(n, -0.5), np.zeros(2 * n)]),
+        np.concatenate([np.full(n, -0.5 / unit), np.zeros(2 * n)]),
         [clarabel.NonnegativeConeT(3 * n)],
         settings,
     )
-    return np.array(solver.solve().x)[:p]
+    return unit * np.array(solver.solve().x)[:p]
 
 
 def solve_with_cvxopt(rows: FloatArray, linear: FloatArray, penalty: FloatArray) -> FloatArray:

@@ -163,9 +163,10 @@ class _CentralPath:
         ahead = self._mu_after_predictor(solve(here.affine_pull), here.mu)
         center = here.mu * (ahead / here.mu) ** 3
         step = solve(self._corrector_pull(center))
-        primal, dual = self._set_step(step, center)
-        # Two lengths disturb the dual equation a little, but save a third of the iterations.
-        self._lengths = min(1.0, _BACK_OFF * primal), min(1.0, _BACK_OFF * dual)
+        primal, dual = (min(1.0, _BACK_OFF * limit) for limit in self._set_step(step, center))
+        # Two lengths save iterations, but far apart they unbalance the point.
+        shorter = min(primal, dual)
+        self._lengths = min(primal, 2.0 * shorter), min(dual, 2.0 * shorter)
         self.weights = self.weights + self._lengths[0] * step
 
     def _start(self) -> tuple[FloatArray, FloatArray]:
