@@ -20,8 +20,8 @@ def double_hinge_objective(
 def solve_with_clarabel(rows: FloatArray, linear: FloatArray, penalty: FloatArray) -> FloatArray:
     """Minimise over (w, t): mean(t) - linear.w + w'diag(penalty)w/2, t >= 1/2, t >= |z|/2.
 
-    Both are stated in units of 1 / penalty: otherwise the solver stops far from the minimum at small
-    penalties and calls it solved.
+    Both are stated in units of 1 / penalty: otherwise the solver stops far from the minimum at
+    small penalties and calls it solved.
     """
     n = rows.shape[0]
     unit = 1 / penalty.max()
@@ -47,7 +47,7 @@ def solve_with_clarabel(rows: FloatArray, linear: FloatArray, penalty: FloatArra
         [clarabel.NonnegativeConeT(3 * n)],
         settings,
     )
-    return unit * np.array(solver.solve().x)[:p]
+    return np.asarray(unit * np.array(solver.solve().x)[:p])
 
 
 def solve_with_cvxopt(rows: FloatArray, linear: FloatArray, penalty: FloatArray) -> FloatArray:
