@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 OLDER_SKLEARN := 1.8
 OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
 WORKERS ?= auto
+# One BLAS thread per test worker: more would wait for each other.
+export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo test test-all test-older-sklearn lint format bench docs clean
 .DEFAULT_GOAL := help
@@ -58,7 +60,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

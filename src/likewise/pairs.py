@@ -21,10 +21,12 @@ __all__ = [
     "RowSets",
     "WeakSample",
     "as_slice",
+    "check_parts",
     "count_positions",
     "is_sparse",
     "locate",
     "pack",
+    "row_numbers",
     "take_rows",
     "unpack",
 ]
@@ -66,7 +68,7 @@ class RowSets(NamedTuple):
             raise ValueError("The chosen rows tear a pair apart; split with likewise.PairKFold.")
         return RowSets(
             *(
-                as_slice(_numbers(positions)[keep])
+                as_slice(row_numbers(positions)[keep])
                 for positions, keep in zip(self, kept, strict=True)
             )
         )
@@ -180,6 +182,20 @@ def locate(y: ArrayLike) -> RowSets:
     return RowSets(*map(as_slice, (unlabeled, left, right, other_left, other_right)))
 
 
+def check_parts(rows: RowSets, name: str) -> None:
+    """Raise unless there are similar pairs and unlabeled rows, and no dissimilar pairs."""
+    if count_positions(rows.dissimilar_left):
+        raise ValueError(
+            f"{name} learns from similar pairs only, but y holds "
+            f"{count_positions(rows.dissimilar_left)} dissimilar ones: leave them out of "
+            "likewise.pack."
+        )
+    if not count_positions(rows.left):
+        raise ValueError(f"{name} needs at least one similar pair, but y holds none.")
+    if not count_positions(rows.unlabeled):
+        raise ValueError(f"{name} needs unlabeled rows (y = 0) beside the pairs, but y holds none.")
+
+
 def as_slice(positions: NDArray[np.intp]) -> Positions:
     """Return evenly spaced increasing positions as a slice, any others as they are."""
     if positions.size == 0:
@@ -198,7 +214,8 @@ def count_positions(positions: Positions) -> int:
     return int(positions.size)
 
 
-def _numbers(positions: Positions) -> NDArray[np.intp]:
+def row_numbers(positions: Positions) -> NDArray[np.intp]:
+    """Return positions as an array of row numbers."""
     if isinstance(positions, slice):
         return np.arange(positions.start, positions.stop, positions.step)
     return positions
@@ -297,7 +314,7 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
     if array.ndim == 3 and array.shape[1] == 2:
         return _pair_tables((array[:, 0], array[:, 1]), unlabeled, name)
     if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
-        _check_row_numbers(array, _n_rows(unlabeled), name)
+        _check_rowrow_numbers(array, _n_rows(unlabeled), name)
         left, right = (take_rows(unlabeled, column.astype(np.intp)) for column in array.T)
         return left, right
     raise ValueError(
@@ -332,7 +349,7 @@ def _check_same_columns(table: Table, unlabeled: Table, name: str) -> None:
         )
 
 
-def _check_row_numbers(pairs: NDArray[Any], n_rows: int, name: str) -> None:
+def _check_rowrow_numbers(pairs: NDArray[Any], n_rows: int, name: str) -> None:
     outside = np.flatnonzero(((pairs < 0) | (pairs >= n_rows)).any(axis=1))
     if outside.size:
         raise ValueError(

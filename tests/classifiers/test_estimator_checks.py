@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -35,8 +34,3 @@ EXPECTED_FAILURES: dict[str, str] = {}
 )
 def test_scikit_learn_checks(estimator: BaseEstimator, check: Callable[[Any], None]) -> None:
     check(estimator)
-
-
-def test_without_a_prior_the_estimator_says_so() -> None:
-    with pytest.raises(ValueError, match="prior"):
-        LabeledSUClassifier().fit([[0.0], [1.0]], [0, 1])

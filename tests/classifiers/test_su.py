@@ -259,7 +259,6 @@ def test_stopping_early_warns_with_what_to_change(draw_waveform: Draw, loss: str
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"prior": None}, "prior="),
         ({"prior": 0.5}, r"prior=0\.5"),
         ({"prior": 0.0}, "'prior' parameter"),
         ({"prior": 1.0}, "'prior' parameter"),

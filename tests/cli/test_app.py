@@ -33,7 +33,7 @@ def test_version_is_that_of_the_library(succeed: Run) -> None:
 
 def test_help_lists_the_commands(succeed: Run) -> None:
     output = succeed("--help").stdout
-    for command in ("demo", "fit", "predict", "datasets"):
+    for command in ("demo", "fit", "predict", "prior", "datasets", "reproduce"):
         assert command in output
 
 

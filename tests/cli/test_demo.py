@@ -24,8 +24,9 @@ def test_demo_compares_three_losses_with_true_labels_and_draws(succeed: Run) -> 
     result = succeed("demo")
     for words in ("squared", "logistic", "double-hinge", "true labels", "likewise-demo.png"):
         assert words in result.stdout
-    assert "likewise fit" in result.stdout
-    assert "likewise predict" in result.stdout
+    for command in ("prior", "fit", "predict"):
+        assert f"likewise {command}" in result.stdout
+    assert "--prior" not in result.stdout  # it is estimated
     assert Path("likewise-demo.png").read_bytes().startswith(PNG)
 
 

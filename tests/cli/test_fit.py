@@ -24,7 +24,7 @@ def edit(path: Path, line: int, text: str) -> None:
 
 def test_fit_saves_a_model_and_says_how_good_it_is(folder: Path, succeed: Run) -> None:
     output = succeed(*FIT).stdout
-    for words in ("300", "120", "model.skops", "±", "squared, 0.7"):
+    for words in ("300", "120", "model.skops", "±", "squared", "0.7, as given"):
         assert words in output
     assert (folder / "model.skops").stat().st_size > 0
 
@@ -202,8 +202,87 @@ def test_an_impossible_prior_is_refused_before_any_file_is_read(
     assert "--prior" in sentence
 
 
-def test_without_a_prior_the_sentence_names_the_option(folder: Path, refuse: Run) -> None:
-    assert "--prior" in refuse("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+ESTIMATED = ("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+
+
+def test_without_a_prior_it_is_estimated_with_an_interval(
+    folder: Path, succeed: Run, truth: Any
+) -> None:
+    summary = json.loads(succeed(*ESTIMATED, "--json").stdout)
+    low, high = summary["prior_interval"]
+    assert low < (truth == 1).mean() < high
+    assert low < summary["prior"] < high
+    assert (summary["prior_method"], summary["prior_level"]) == ("pair_moments", 0.95)
+    assert summary["positive"] == "majority"
+    predictions = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
+    found = np.array([row["prediction"] for row in predictions["predictions"]])
+    assert (found == truth).mean() > 0.9
+
+
+def test_a_given_prior_has_no_interval(folder: Path, succeed: Run) -> None:
+    summary = json.loads(succeed(*FIT, "--json").stdout)
+    assert (summary["prior"], summary["prior_method"]) == (0.7, "given")
+    assert summary["prior_interval"] is summary["prior_level"] is summary["positive"] is None
+
+
+def test_the_summary_says_that_the_prior_was_estimated(folder: Path, succeed: Run) -> None:
+    output = succeed(*ESTIMATED).stdout
+    (line,) = [line for line in output.splitlines() if line.startswith("prior of +1")]
+    for words in ("estimated", "95 % interval", "+1 is the larger class"):
+        assert words in line
+
+
+def test_the_smaller_class_can_be_made_positive(folder: Path, succeed: Run, truth: Any) -> None:
+    majority = json.loads(succeed(*ESTIMATED, "--json").stdout)
+    minority = json.loads(succeed(*ESTIMATED, "--positive", "minority", "--json").stdout)
+    assert minority["prior"] == pytest.approx(1 - majority["prior"])
+    low, high = majority["prior_interval"]
+    assert minority["prior_interval"] == pytest.approx([1 - high, 1 - low])
+    assert minority["positive"] == "minority"
+    assert "+1 is the smaller class" in succeed(*ESTIMATED, "--positive", "minority").stdout
+    predictions = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
+    found = np.array([row["prediction"] for row in predictions["predictions"]])
+    assert (found == -truth).mean() > 0.9
+
+
+def test_the_seed_decides_the_estimated_prior(folder: Path, succeed: Run) -> None:
+    first, again, other = (
+        json.loads(succeed(*ESTIMATED, "--json", "--seed", seed).stdout)["prior"] for seed in "001"
+    )
+    assert first == again != other
+
+
+@pytest.mark.filterwarnings("always:The estimated prior is uncertain")
+def test_an_uncertain_prior_is_one_line_of_warning_and_a_note(
+    folder: Path, succeed: Run, truth: Any
+) -> None:
+    lines = (folder / "rows.csv").read_text().splitlines()
+    balanced = [np.flatnonzero(truth == label)[:80] for label in (-1, 1)]
+    kept = [lines[1 + row] for rows in balanced for row in rows]
+    (folder / "rows.csv").write_text("\n".join([lines[0], *kept]))
+    pairs = [f"r{a:03d},r{b:03d}" for rows in balanced for a, b in rows.reshape(-1, 2)]
+    (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]))
+    result = succeed(*ESTIMATED, "--json")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("likewise: warning: The estimated prior is uncertain")
+    summary = json.loads(result.stdout)
+    assert summary["prior_interval"][0] == 0.5
+    assert summary["prior_notes"] == ["the interval reaches one half"]
+
+
+def test_a_given_prior_says_itself_which_class_is_positive(folder: Path, refuse: Run) -> None:
+    sentence = refuse(*FIT, "--positive", "minority")
+    assert "--prior" in sentence
+    assert "--positive" in sentence
+
+
+def test_too_few_pairs_to_estimate_from_are_named_with_the_option(
+    folder: Path, refuse: Run
+) -> None:
+    keep(folder / "pairs.csv", 4)
+    sentence = refuse(*ESTIMATED)
+    assert "4 pairs" in sentence
+    assert "--prior" in sentence
 
 
 @pytest.mark.parametrize(

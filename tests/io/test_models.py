@@ -16,6 +16,7 @@ from sklearn.linear_model import LinearRegression
 
 import likewise as lw
 from likewise.io import Features, Model, load_model, save_model
+from likewise.prior import KernelMeanPrior, PairMomentPrior
 
 
 @pytest.fixture
@@ -42,6 +43,27 @@ def test_every_classifier_is_trusted_when_it_comes_back(tmp_path: Path, classifi
     fitted = classifier(prior=0.7).fit(X, y)
     save_model(tmp_path / "model.skops", Model(fitted, Features(("a", "b")), "id"))
     assert type(load_model(tmp_path / "model.skops").estimator) is classifier
+
+
+@pytest.mark.parametrize("classifier", [lw.SUClassifier, lw.SUClassifierCV])
+@pytest.mark.parametrize(
+    "estimator", [None, PairMomentPrior(random_state=0), KernelMeanPrior("km1", lambda_left=1.5)]
+)
+def test_a_model_comes_back_with_the_estimate_of_its_prior(
+    tmp_path: Path, classifier: Any, estimator: Any
+) -> None:
+    X, y = lw.datasets.make_gaussians(2000, separation=4.0, random_state=0)
+    sample = lw.datasets.sample_su(X, y, 60, 60, random_state=0)
+    fitted = classifier(prior=estimator, positive="minority").fit(*sample.pack())
+    save_model(tmp_path / "model.skops", Model(fitted, Features(("a", "b")), "id"))
+    loaded = load_model(tmp_path / "model.skops").estimator
+    assert loaded.prior_ == fitted.prior_
+    assert loaded.prior_interval_ == fitted.prior_interval_
+    assert loaded.prior_estimate_ == fitted.prior_estimate_
+    assert type(loaded.prior) is type(estimator)
+    assert loaded.get_params(deep=False).keys() == fitted.get_params(deep=False).keys()
+    if estimator is not None:
+        assert loaded.prior.get_params() == estimator.get_params()
 
 
 class Bomb:

@@ -11,15 +11,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.engines import MemoryEngine
 from likewise.losses import FloatArray, MarginLoss, get_loss, squared
 from likewise.objective import Means, mean_rows, minimise_su_risk
-from likewise.pairs import RowSets, count_positions, is_sparse, locate
+from likewise.pairs import RowSets, check_parts, is_sparse, locate
+from likewise.prior.base import PriorEstimate
+from likewise.prior.pair_moments import PairMomentPrior
 from likewise.risk import check_prior
 from likewise.selection import Folds, PairKFold, squared_risks, sum_folds, zero_one_risks
 from likewise.solvers import RidgePath, Solution
@@ -34,14 +36,16 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"squared", "logistic", "double_hinge"}), MarginLoss],
-        "prior": [Interval(Real, 0.0, 1.0, closed="neither"), None],
+        "prior": [Interval(Real, 0.0, 1.0, closed="neither"), HasMethods("fit"), None],
+        "positive": [StrOptions({"majority", "minority"})],
         "regularize_intercept": ["boolean"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     loss: str | MarginLoss
-    prior: float | None
+    prior: Any
+    positive: str
     regularize_intercept: bool
     tol: float
     max_iter: int
@@ -94,16 +98,33 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
         if np.shape(y)[:1] != X.shape[:1]:
             raise ValueError(f"X has {X.shape[0]} rows but y has shape {np.shape(y)}.")
         rows = locate(y)
-        _check_parts(rows, type(self).__name__)
+        check_parts(rows, type(self).__name__)
         return X, rows
 
-    def _known_prior(self) -> float:
-        if self.prior is None:
-            raise ValueError(
-                f"{type(self).__name__} needs the share of class +1: pass it as prior=..., for "
-                "instance prior=0.7; estimating it from the pairs is not available yet."
+    def _find_prior(self, X: Any, y: ArrayLike) -> float:
+        """Return the share of class +1, given or estimated, and keep it with its interval."""
+        self.prior_estimate_: PriorEstimate | None = None
+        self.prior_interval_: tuple[float, float] | None = None
+        if isinstance(self.prior, Real):
+            self.prior_ = check_prior(float(self.prior))
+            return self.prior_
+        estimator = PairMomentPrior(random_state=0) if self.prior is None else clone(self.prior)
+        estimate: PriorEstimate = estimator.fit(X, y).estimate_
+        self.prior_estimate_, self.prior_interval_ = estimate, estimate.interval
+        self.prior_ = estimate.value
+        if self.positive == "minority":
+            self.prior_ = 1.0 - estimate.value
+            if estimate.interval is not None:
+                self.prior_interval_ = 1.0 - estimate.interval[1], 1.0 - estimate.interval[0]
+        if estimate.interval is not None and estimate.interval[0] <= 0.5:
+            warnings.warn(
+                f"The estimated prior is uncertain ({estimate}), and the SU risk divides by "
+                "2 * prior - 1: do not trust this fit; pass prior=... if you know it, or collect "
+                "more pairs.",
+                UserWarning,
+                stacklevel=4,
             )
-        return check_prior(float(self.prior))
+        return check_prior(self.prior_)
 
     def _learning_loss(self) -> MarginLoss:
         loss = get_loss(self.loss)
@@ -132,10 +153,9 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
             )
         return solution
 
-    def _keep(self, solution: Solution, prior: float) -> None:
+    def _keep(self, solution: Solution) -> None:
         self.coef_ = solution.weights[None, :-1].copy()
         self.intercept_ = solution.weights[-1:].copy()
-        self.prior_ = prior
         self.classes_ = np.array([-1, 1])
         self.objective_ = solution.objective
         self.duality_gap_ = solution.gap
@@ -157,8 +177,12 @@ class SUClassifier(_BaseSUClassifier):
     ----------
     loss : {"squared", "logistic", "double_hinge"} or MarginLoss, default "squared"
         Any convex loss with ``l(z, +1) - l(z, -1) = -z``; see `likewise.losses.MarginLoss`.
-    prior : float in (0, 1), not 0.5
-        Share of class +1 among the unlabeled rows.
+    prior : float in (0, 1) but not 0.5, prior estimator, or None, default None
+        Share of class +1 among the unlabeled rows (the paper's Case 1). None estimates it with
+        ``likewise.prior.PairMomentPrior(random_state=0)`` (Cases 2 and 3); so does any object with
+        ``fit(X, y)`` and ``estimate_``.
+    positive : {"majority", "minority"}, default "majority"
+        Which class is +1 when the prior is estimated, since pairs cannot tell.
     alpha : float, default 1e-4
         Ridge penalty, the paper's lambda.
     regularize_intercept : bool, default True
@@ -174,6 +198,10 @@ class SUClassifier(_BaseSUClassifier):
     intercept_ : array of shape (1,)
     classes_ : array ``[-1, 1]``
     prior_ : float
+        Share of class +1, given or estimated.
+    prior_interval_ : tuple of two floats, or None
+        Interval of an estimated prior.
+    prior_estimate_ : PriorEstimate or None
     objective_ : float
         Value of the minimised objective; an unbiased risk minus what it costs can be negative.
     duality_gap_ : float
@@ -207,7 +235,8 @@ class SUClassifier(_BaseSUClassifier):
         self,
         loss: str | MarginLoss = "squared",
         *,
-        prior: float | None = None,
+        prior: Any = None,
+        positive: str = "majority",
         alpha: float = 1e-4,
         regularize_intercept: bool = True,
         tol: float = 1e-9,
@@ -215,6 +244,7 @@ class SUClassifier(_BaseSUClassifier):
     ) -> None:
         self.loss = loss
         self.prior = prior
+        self.positive = positive
         self.alpha = alpha
         self.regularize_intercept = regularize_intercept
         self.tol = tol
@@ -235,11 +265,11 @@ class SUClassifier(_BaseSUClassifier):
         -------
         self
         """
-        prior = self._known_prior()
         X, rows = self._read(X, y)
         engine = MemoryEngine(X, rows)
         means = _finite_means(engine, X)
-        self._keep(self._minimise(engine, means, prior, self.alpha), prior)
+        prior = self._find_prior(X, y)
+        self._keep(self._minimise(engine, means, prior, self.alpha))
         return self
 
 
@@ -253,8 +283,9 @@ class SUClassifierCV(_BaseSUClassifier):
     Parameters
     ----------
     loss : {"squared", "logistic", "double_hinge"} or MarginLoss, default "squared"
-    prior : float in (0, 1), not 0.5
-        Share of class +1 among the unlabeled rows.
+    prior : float in (0, 1) but not 0.5, prior estimator, or None, default None
+        As in `SUClassifier`; an estimate is made once, from all rows.
+    positive : {"majority", "minority"}, default "majority"
     alphas : sequence of floats, default (1e-1, 1e-4, 1e-7)
         Ridge penalties to choose from; the default is the paper's grid. The first of equally good
         ones wins.
@@ -273,7 +304,9 @@ class SUClassifierCV(_BaseSUClassifier):
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``. A score is minus a zero-one SU
         risk.
     best_score_ : float
-    coef_, intercept_, classes_, prior_, objective_, duality_gap_, n_iter_, n_features_in_
+    coef_, intercept_, classes_, objective_, duality_gap_, n_iter_, n_features_in_
+        As in `SUClassifier`.
+    prior_, prior_interval_, prior_estimate_
         As in `SUClassifier`.
 
     Examples
@@ -296,7 +329,8 @@ class SUClassifierCV(_BaseSUClassifier):
         self,
         loss: str | MarginLoss = "squared",
         *,
-        prior: float | None = None,
+        prior: Any = None,
+        positive: str = "majority",
         alphas: Sequence[float] = _PAPER_ALPHAS,
         cv: Any = 5,
         regularize_intercept: bool = True,
@@ -305,6 +339,7 @@ class SUClassifierCV(_BaseSUClassifier):
     ) -> None:
         self.loss = loss
         self.prior = prior
+        self.positive = positive
         self.alphas = alphas
         self.cv = cv
         self.regularize_intercept = regularize_intercept
@@ -325,10 +360,10 @@ class SUClassifierCV(_BaseSUClassifier):
         -------
         self
         """
-        prior = self._known_prior()
         alphas = self._checked_alphas()
         X, rows = self._read(X, y)
         engine = MemoryEngine(X, rows)
+        prior = self._find_prior(X, y)
         folds = _as_folds(self.cv, y, rows)
         if folds is not None and self._learning_loss() == squared:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -345,7 +380,7 @@ class SUClassifierCV(_BaseSUClassifier):
             )
             best = self._keep_scores(alphas, -risks)
             path = RidgePath(mean_gram, regularize_intercept=self.regularize_intercept)
-            self._keep(path.solution(means.linear_term(prior), alphas[best]), prior)
+            self._keep(path.solution(means.linear_term(prior), alphas[best]))
             return self
         means = _finite_means(engine, X)
         refit_risks = [
@@ -353,7 +388,7 @@ class SUClassifierCV(_BaseSUClassifier):
             for train, test in _masks(self.cv, X, y)
         ]
         best = self._keep_scores(alphas, -np.array(refit_risks))
-        self._keep(self._minimise(engine, means, prior, alphas[best]), prior)
+        self._keep(self._minimise(engine, means, prior, alphas[best]))
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -366,8 +401,8 @@ class SUClassifierCV(_BaseSUClassifier):
         self, X: Any, train: RowSets, test: RowSets, prior: float, alphas: Sequence[float]
     ) -> FloatArray:
         """Fit every alpha on the training rows and return the zero-one SU risks on the others."""
-        _check_parts(train, "A training split")
-        _check_parts(test, "A validation split")
+        check_parts(train, "A training split")
+        check_parts(test, "A validation split")
         engine = MemoryEngine(X, train)
         means = mean_rows(engine)
         weights = [self._minimise(engine, means, prior, alpha).weights for alpha in alphas]
@@ -388,19 +423,6 @@ class SUClassifierCV(_BaseSUClassifier):
             "rank_test_score": 1 + np.sum(mean[None, :] > mean[:, None], axis=1),
         }
         return best
-
-
-def _check_parts(rows: RowSets, name: str) -> None:
-    if count_positions(rows.dissimilar_left):
-        raise ValueError(
-            f"{name} learns from similar pairs only, but y holds "
-            f"{count_positions(rows.dissimilar_left)} dissimilar ones: leave them out of "
-            "likewise.pack."
-        )
-    if not count_positions(rows.left):
-        raise ValueError(f"{name} needs at least one similar pair, but y holds none.")
-    if not count_positions(rows.unlabeled):
-        raise ValueError(f"{name} needs unlabeled rows (y = 0) beside the pairs, but y holds none.")
 
 
 def _finite_means(engine: MemoryEngine, X: Any) -> Means:

@@ -10,6 +10,8 @@ from likewise.cli.datasets import datasets
 from likewise.cli.demo import demo
 from likewise.cli.fit import fit
 from likewise.cli.predict import predict
+from likewise.cli.prior import prior
+from likewise.cli.reproduce import reproduce
 from likewise.cli.terminal import complain, plain_warnings
 
 __all__ = ["app"]
@@ -38,8 +40,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (demo, fit, predict, datasets):
+for _command in (demo, fit, predict, prior, datasets):
     app.command()(_command)
+app.add_typer(reproduce, name="reproduce")
 
 
 def _show_version(wanted: bool) -> None:

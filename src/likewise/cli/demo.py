@@ -43,7 +43,8 @@ def demo(
     if picture is not None:
         typer.echo(f"Picture: {picture}")
     typer.echo("Next, on your own files:")
-    typer.echo("  likewise fit rows.csv pairs.csv --prior 0.7 -o model.skops")
+    typer.echo("  likewise prior rows.csv pairs.csv")
+    typer.echo("  likewise fit rows.csv pairs.csv -o model.skops")
     typer.echo("  likewise predict model.skops new-rows.csv -o predictions.csv")
 
 

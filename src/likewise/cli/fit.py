@@ -1,22 +1,36 @@
 """``likewise fit``: a table and pairs of its rows in, a saved classifier out."""
 
-import csv
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.inputs import (
+    DroppedNames,
+    FeatureNames,
+    IdColumn,
+    PairsPath,
+    TablePath,
+    read_inputs,
+)
 from likewise.cli.terminal import Json, Seed, show_json, waiting
 
 if TYPE_CHECKING:
-    from likewise.io import Features, Pairs
+    from likewise.cli.inputs import Inputs
 
 __all__ = ["fit"]
 
 _PAPER_ALPHAS = ["0.1,1e-4,1e-7"]
+
+
+class PositiveClass(StrEnum):
+    """Which class is +1 where nobody has said what its share is."""
+
+    MAJORITY = "majority"
+    MINORITY = "minority"
 
 
 class LossName(StrEnum):
@@ -28,15 +42,18 @@ class LossName(StrEnum):
 
 
 def fit(
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="Unlabeled rows with ids, .csv or .parquet.")
-    ],
-    pairs: Annotated[
-        Path, typer.Argument(metavar="PAIRS", help="Columns left, right[, relation] of ids.")
-    ],
+    table: TablePath,
+    pairs: PairsPath,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")],
     prior: Annotated[
-        float | None, typer.Option(help="Share of class +1 among the rows, not 0.5.")
+        float | None,
+        typer.Option(help="Share of class +1 among the rows, not 0.5; by default estimated."),
+    ] = None,
+    positive: Annotated[
+        PositiveClass | None,
+        typer.Option(
+            help="Which class is +1 where the prior is estimated: majority, if not given."
+        ),
     ] = None,
     loss: Annotated[LossName, typer.Option(help="The loss to learn with.")] = LossName.SQUARED,
     alpha: Annotated[
@@ -45,14 +62,9 @@ def fit(
             metavar="NUMBERS", help="Penalty; of several, as 0.1,0.001, cross-validation chooses."
         ),
     ] = _PAPER_ALPHAS,
-    id_column: Annotated[
-        str | None,
-        typer.Option("--id", help="The id column; if not given, 'id' or else the first."),
-    ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="Learn from these columns only, as a,b,c.")
-    ] = None,
-    drop: Annotated[str | None, typer.Option(help="Leave these columns out, as x,y.")] = None,
+    id_column: IdColumn = None,
+    features: FeatureNames = None,
+    drop: DroppedNames = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -60,44 +72,36 @@ def fit(
 
     Numbers are standardised and text columns become categories, inside the saved model.
     """
-    from likewise.io import (
-        Model,
-        check_output,
-        choose_features,
-        feature_matrix,
-        read_pairs,
-        read_table,
-        save_model,
-    )
+    from sklearn.pipeline import make_pipeline
+
+    from likewise.io import Model, check_output, save_model
 
     check_output(output)
-    _check_prior(prior)
+    _check_prior(prior, positive)
     alphas = _numbers(alpha)
-    if features is not None and drop is not None:
-        raise ValueError("Give either --features or --drop, not both.")
-    with waiting("Reading"):
-        rows = read_table(table, id_column=id_column)
-        chosen = choose_features(rows, keep=_names(features), drop=_names(drop) or ())
-        X = feature_matrix(rows, chosen)
-        linked = read_pairs(pairs, rows)
-    n_folds = min(5, len(linked.similar), len(rows))
-    classifier = _classifier(n_folds, loss=loss.value, prior=prior, alphas=alphas, seed=seed)
-    pipeline = _pipeline(chosen, classifier)
+    inputs = read_inputs(table, pairs, id_column=id_column, features=features, drop=drop)
+    n_folds = min(5, len(inputs.pairs.similar), len(inputs.table))
+    classifier = _classifier(
+        n_folds,
+        loss=loss.value,
+        alphas=alphas,
+        seed=seed,
+        prior=_prior_estimator(seed) if prior is None else prior,
+        positive=(positive or PositiveClass.MAJORITY).value,
+    )
+    pipeline = make_pipeline(inputs.transformer(), classifier)
     with waiting("Fitting"):
-        risk_error = _fit(pipeline, X, linked)
-        save_model(output, Model(pipeline, chosen, rows.id_column))
+        risk_error = _fit(pipeline, inputs)
+        save_model(output, Model(pipeline, inputs.features, inputs.table.id_column))
         summary = _Summary(
             model=str(output),
-            rows=len(rows),
-            similar_pairs=len(linked.similar),
-            features=list(chosen.names),
-            text_features=sorted(chosen.text),
+            **inputs.counts(),
             loss=loss.value,
-            prior=classifier.prior_,
+            **_prior_facts(classifier, positive),
             alpha=getattr(classifier, "alpha_", alphas[0]),
             cv_risk=None if risk_error is None else -classifier.best_score_,
             cv_risk_standard_error=risk_error,
-            positive_share=float((pipeline.predict(X) == 1).mean()),
+            positive_share=float((pipeline.predict(inputs.X) == 1).mean()),
         )
     if as_json:
         show_json(asdict(summary))
@@ -106,62 +110,70 @@ def fit(
 
 
 def _classifier(
-    n_folds: int, *, loss: str, prior: float | None, alphas: Sequence[float], seed: int
+    n_folds: int, *, loss: str, alphas: Sequence[float], seed: int, prior: Any, positive: str
 ) -> Any:
     """Return a classifier, not fitted, that chooses its alpha where pairs allow it."""
     from likewise import PairKFold, SUClassifier, SUClassifierCV
 
     if n_folds > 1:
         folds = PairKFold(n_folds, shuffle=True, random_state=seed)
-        return SUClassifierCV(loss, prior=prior, alphas=tuple(alphas), cv=folds)
+        return SUClassifierCV(loss, prior=prior, positive=positive, alphas=tuple(alphas), cv=folds)
     if n_folds == 1 and len(alphas) > 1:  # no similar pair at all is for the library to refuse
         raise ValueError(
             "Choosing among several alphas needs at least two pairs; give one alpha with --alpha."
         )
-    return SUClassifier(loss, prior=prior, alpha=alphas[0])
+    return SUClassifier(loss, prior=prior, positive=positive, alpha=alphas[0])
 
 
-def _pipeline(features: "Features", classifier: Any) -> Any:
-    """Return what turns the chosen columns into features and classifies them, not fitted."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+def _prior_estimator(seed: int) -> Any:
+    """Return the default estimator of the library, not fitted, with the seed of this run."""
+    from likewise.prior import PairMomentPrior
 
-    if not features.text:
-        return make_pipeline(StandardScaler(), classifier)
-    text = [i for i, name in enumerate(features.names) if name in features.text]
-    numbers = [i for i, name in enumerate(features.names) if name not in features.text]
-    columns = ColumnTransformer(
-        [
-            ("numbers", StandardScaler(), numbers),
-            ("text", OneHotEncoder(handle_unknown="ignore"), text),
-        ]
-    )
-    return make_pipeline(columns, classifier)
+    return PairMomentPrior(random_state=seed)
 
 
-def _fit(pipeline: Any, X: Any, pairs: "Pairs") -> float | None:
+def _prior_facts(classifier: Any, positive: PositiveClass | None) -> dict[str, Any]:
+    """Return the prior and, where it was estimated, what is known of the estimate."""
+    estimate = classifier.prior_estimate_
+    if estimate is None:
+        return {"prior": classifier.prior_}
+    return {
+        "prior": classifier.prior_,
+        "prior_interval": list(classifier.prior_interval_),
+        "prior_level": estimate.level,
+        "prior_method": estimate.method,
+        "prior_notes": list(estimate.diagnostics.get("notes", [])),
+        "positive": (positive or PositiveClass.MAJORITY).value,
+    }
+
+
+def _fit(pipeline: Any, inputs: "Inputs") -> float | None:
     """Fit, and return the standard error of an SU risk on so many pairs and rows.
 
     The spread over a few folds would be too rough a standard error; one pair has none.
     """
-    from likewise import pack, su_risk
+    from likewise import su_risk
 
-    rows, y = pack(X, similar=pairs.similar, dissimilar=pairs.dissimilar)
+    rows, y = inputs.pack()
     try:
         pipeline.fit(rows, y)
     except ValueError as error:
         raise _naming_option(error) from error
-    if len(pairs.similar) < 2:
+    if len(inputs.pairs.similar) < 2:
         return None
     risk = su_risk(y, pipeline.decision_function(rows), prior=pipeline[-1].prior_)
     return risk.standard_error
 
 
-def _check_prior(prior: float | None) -> None:
+def _check_prior(prior: float | None, positive: PositiveClass | None) -> None:
     """Refuse a prior that cannot be, before any file is read."""
     from likewise.risk import check_prior
 
+    if prior is not None and positive is not None:
+        raise ValueError(
+            "Give either --prior or --positive, not both: a prior above 0.5 means that the larger "
+            "class is +1, one below 0.5 the smaller."
+        )
     try:
         if prior is not None:
             check_prior(prior)
@@ -172,11 +184,6 @@ def _check_prior(prior: float | None) -> None:
 def _naming_option(error: ValueError) -> ValueError:
     """Say which option the library's sentence is about."""
     return ValueError(f"--prior: {error}") if "prior" in str(error) else error
-
-
-def _names(text: str | None) -> list[str] | None:
-    """Split ``a,b,c``; a name with a comma in it is quoted as in CSV."""
-    return None if text is None else next(csv.reader([text]), [])
 
 
 def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
@@ -202,6 +209,11 @@ class _Summary:
     cv_risk: float | None
     cv_risk_standard_error: float | None
     positive_share: float
+    prior_interval: list[float] | None = None
+    prior_level: float | None = None
+    prior_method: str = "given"
+    prior_notes: list[str] = field(default_factory=list)
+    positive: str | None = None
 
     def __str__(self) -> str:
         text = f" ({len(self.text_features)} of text)" if self.text_features else ""
@@ -209,13 +221,25 @@ class _Summary:
             "rows": f"{self.rows:,}",
             "similar pairs": f"{self.similar_pairs:,}",
             "features": f"{len(self.features):,}{text}",
-            "loss, prior": f"{self.loss}, {self.prior:g}",
+            "loss": self.loss,
+            "prior of +1": self._prior(),
             "alpha": f"{self.alpha:g}",
             "error rate": self._error_rate(),
             "predicted +1": f"{self.positive_share:.1%} of the rows",
             "model": self.model,
         }
         return "\n".join(f"{name:<15}{value}" for name, value in lines.items())
+
+    def _prior(self) -> str:
+        if self.prior_interval is None or self.prior_level is None:
+            return f"{self.prior:g}, as given"
+        low, high = self.prior_interval
+        which = "larger" if self.positive == PositiveClass.MAJORITY else "smaller"
+        line = (
+            f"{self.prior:.3f}, estimated ({100 * self.prior_level:g} % interval {low:.3f} to "
+            f"{high:.3f}); +1 is the {which} class"
+        )
+        return "; ".join([line, *self.prior_notes])
 
     def _error_rate(self) -> str:
         if self.cv_risk is None:

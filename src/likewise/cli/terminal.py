@@ -3,13 +3,23 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-__all__ = ["Json", "Seed", "complain", "note", "plain_warnings", "show_json", "track", "waiting"]
+__all__ = [
+    "Json",
+    "Seed",
+    "complain",
+    "counting",
+    "note",
+    "plain_warnings",
+    "show_json",
+    "track",
+    "waiting",
+]
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
@@ -48,10 +58,14 @@ def show_json(content: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=2, allow_nan=False, default=str))
 
 
+def _on_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
     """Show on a terminal that something goes on."""
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield
         return
     from rich.console import Console
@@ -62,7 +76,7 @@ def waiting(doing: str) -> Iterator[None]:
 
 def track(items: Iterable[Item], doing: str, total: int) -> Iterator[Item]:
     """Show on a terminal how far a loop has come."""
-    if not sys.stderr.isatty():
+    if not _on_terminal():
         yield from items
         return
     from rich.console import Console
@@ -71,3 +85,21 @@ def track(items: Iterable[Item], doing: str, total: int) -> Iterator[Item]:
     yield from progress(
         items, description=doing, total=total, console=Console(stderr=True), transient=True
     )
+
+
+@contextmanager
+def counting(doing: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function to call as ``(done, total)``, which shows a bar; None without a terminal."""
+    if not _on_terminal():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show

@@ -19,6 +19,9 @@ _TRUSTED_TYPES = frozenset(
     {
         "likewise.classifiers.su.SUClassifier",
         "likewise.classifiers.su.SUClassifierCV",
+        "likewise.prior.base.PriorEstimate",
+        "likewise.prior.kernel_mean.KernelMeanPrior",
+        "likewise.prior.pair_moments.PairMomentPrior",
         "likewise.selection.PairKFold",
     }
 )

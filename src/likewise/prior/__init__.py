@@ -1,0 +1,56 @@
+"""Class-prior estimators: the share of the larger class, from pairs and unlabeled rows."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from likewise.prior.base import PriorEstimate
+from likewise.prior.kernel_mean import KernelMeanPrior
+from likewise.prior.pair_moments import PairMomentPrior
+
+__all__ = ["KernelMeanPrior", "PairMomentPrior", "PriorEstimate", "estimate_prior"]
+
+
+def estimate_prior(
+    X: Any,
+    y: ArrayLike,
+    *,
+    method: str = "pair_moments",
+    level: float = 0.95,
+    random_state: Any = None,
+) -> PriorEstimate:
+    """Estimate the share of the larger class from similar pairs and unlabeled rows.
+
+    Parameters
+    ----------
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels as `likewise.pack` makes them.
+    method : {"pair_moments", "km1", "km2"}, default "pair_moments"
+        "km1" and "km2" are the paper's; they are not consistent and have no interval.
+    level : float, default 0.95
+        Level of the interval.
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    PriorEstimate
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(6000, separation=3, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, prior=0.8, random_state=0)
+    >>> estimate = lw.estimate_prior(*sample.pack(), random_state=0)
+    >>> estimate.interval[0] < 0.8 < estimate.interval[1]
+    True
+    """
+    estimators: dict[str, Any] = {
+        "pair_moments": PairMomentPrior(level=level, random_state=random_state),
+        "km1": KernelMeanPrior("km1"),
+        "km2": KernelMeanPrior("km2"),
+    }
+    if method not in estimators:
+        raise ValueError(f"There is no method {method!r}; choose one of {', '.join(estimators)}.")
+    estimate: PriorEstimate = estimators[method].fit(X, y).estimate_
+    return estimate

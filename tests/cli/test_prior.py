@@ -1,0 +1,155 @@
+"""`likewise prior`: what it estimates, what it says, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likewise as lw
+
+from .conftest import Run
+
+PRIOR = ("prior", "rows.csv", "pairs.csv")
+
+
+def test_it_finds_the_share_of_the_larger_class(folder: Path, succeed: Run, truth: Any) -> None:
+    found = json.loads(succeed(*PRIOR, "--json").stdout)
+    low, high = found["interval"]
+    assert low < (truth == 1).mean() < high
+    assert low < found["prior"] < high
+    assert (found["level"], found["method"], found["notes"]) == (0.95, "pair_moments", [])
+    assert (found["rows"], found["similar_pairs"]) == (300, 120)
+    assert found["features"] == ["first", "second"]
+
+
+def test_it_is_what_the_library_estimates_from_standardised_rows(
+    folder: Path, succeed: Run
+) -> None:
+    rows = np.genfromtxt("rows.csv", delimiter=",", skip_header=1, usecols=(1, 2))
+    pairs = np.genfromtxt("pairs.csv", delimiter=",", skip_header=1, dtype=str)
+    numbers = np.array([[int(name[1:]) for name in pair] for pair in pairs])
+    X, y = lw.pack(rows, similar=numbers)
+    expected = lw.prior.estimate_prior((X - X.mean(0)) / X.std(0), y, level=0.8, random_state=3)
+    found = json.loads(succeed(*PRIOR, "--json", "--seed", "3", "--level", "0.8").stdout)
+    assert found["prior"] == pytest.approx(expected.value, rel=1e-6)
+    assert found["interval"] == pytest.approx(expected.interval, rel=1e-6)
+    assert found["level"] == 0.8
+
+
+def test_the_result_can_be_read(folder: Path, succeed: Run) -> None:
+    found = json.loads(succeed(*PRIOR, "--json").stdout)
+    first, *others = succeed(*PRIOR).stdout.splitlines()
+    assert first.startswith(f"larger class   {found['prior']:.1%} of the rows (95 % interval ")
+    assert [line.split()[0] for line in others] == ["method", "rows", "similar", "features"]
+
+
+@pytest.mark.parametrize("method", ["km1", "km2"])
+def test_the_methods_of_the_paper_have_no_interval_but_notes(
+    folder: Path, succeed: Run, method: str
+) -> None:
+    result = succeed(*PRIOR, "--method", method, "--json")
+    assert result.stderr == ""  # a bar is for terminals
+    found = json.loads(result.stdout)
+    assert found["interval"] is found["level"] is None
+    assert found["method"] == method
+    assert 0.5 <= found["prior"] <= 1
+    assert "not consistent" in found["notes"][0]
+    output = succeed(*PRIOR, "--method", method).stdout
+    assert "this method has no interval" in output
+    assert "note           not consistent" in output
+
+
+def test_the_methods_of_the_paper_count_on_a_terminal(
+    folder: Path, succeed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+
+    class Bar:
+        def __init__(self, **_: Any) -> None: ...
+        def __enter__(self) -> "Bar":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def add_task(self, doing: str, total: None) -> int:
+            calls.append((doing, total))
+            return 0
+
+        def update(self, task: int, *, completed: int, total: int) -> None:
+            calls.append((completed, total))
+
+    monkeypatch.setattr("rich.progress.Progress", Bar)
+    monkeypatch.setattr("likewise.cli.terminal._on_terminal", lambda: True)
+    succeed(*PRIOR, "--method", "km2")
+    assert calls[0] == ("Estimating", None)
+    assert calls[-1][0] == calls[-1][1]
+    assert len(calls) > 3
+
+
+def test_text_columns_are_features_as_in_fit(folder: Path, succeed: Run) -> None:
+    lines = (folder / "rows.csv").read_text().splitlines()
+    words = ["high" if float(line.split(",")[1]) > 0 else "low" for line in lines[1:]]
+    levels = [f"{line.split(',')[0]},{word}" for line, word in zip(lines[1:], words, strict=True)]
+    (folder / "rows.csv").write_text("\n".join(["id,level", *levels]))
+    found = json.loads(succeed(*PRIOR, "--json").stdout)
+    assert found["text_features"] == ["level"]
+    assert 0.5 < found["prior"] < 0.9
+    fitted = json.loads(
+        succeed("fit", "rows.csv", "pairs.csv", "-o", "model.skops", "--json").stdout
+    )
+    assert found["prior"] == pytest.approx(fitted["prior"], rel=1e-9)
+
+
+@pytest.mark.parametrize("choice", [("--features", "second"), ("--drop", "first")])
+def test_features_can_be_chosen_or_dropped(
+    folder: Path, succeed: Run, choice: tuple[str, str]
+) -> None:
+    assert json.loads(succeed(*PRIOR, *choice, "--json").stdout)["features"] == ["second"]
+
+
+def test_pairs_without_a_signal_are_noted(folder: Path, succeed: Run) -> None:
+    rng = np.random.default_rng(0)
+    pairs = [f"r{a:03d},r{b:03d}" for a, b in (rng.choice(300, 2, False) for _ in range(40))]
+    (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]))
+    result = succeed(*PRIOR)
+    assert "note           the pairs show no signal" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--level", "1"], ["--level", "0.95"]),
+        (["--level", "nan"], ["--level"]),
+        (["--id", "key"], ["rows.csv", "'key'"]),
+        (["--features", "third"], ["rows.csv", "'third'"]),
+        (["--drop", "first", "--features", "second"], ["--features", "--drop"]),
+    ],
+)
+def test_bad_options_are_named(
+    folder: Path, refuse: Run, options: list[str], words: list[str]
+) -> None:
+    sentence = refuse(*PRIOR, *options)
+    for word in words:
+        assert word in sentence
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ("left,right\nr001,x9\n", ["pairs.csv", "'x9'"]),
+        ("left,right\nr001,r002\n", ["at least 10", "1 pair"]),
+        ("left,right,relation\nr001,r002,different\n", ["dissimilar"]),
+    ],
+)
+def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[str]) -> None:
+    (folder / "pairs.csv").write_text(pairs)
+    sentence = refuse(*PRIOR)
+    for word in words:
+        assert word in sentence
+
+
+def test_an_unknown_method_is_wrong_usage(folder: Path, run: Run) -> None:
+    result = run(*PRIOR, "--method", "guess")
+    assert result.exit_code == 2
+    assert "pair_moments" in result.stderr
