@@ -314,7 +314,7 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
     if array.ndim == 3 and array.shape[1] == 2:
         return _pair_tables((array[:, 0], array[:, 1]), unlabeled, name)
     if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
-        _check_rowrow_numbers(array, _n_rows(unlabeled), name)
+        _check_row_numbers(array, _n_rows(unlabeled), name)
         left, right = (take_rows(unlabeled, column.astype(np.intp)) for column in array.T)
         return left, right
     raise ValueError(
@@ -349,7 +349,7 @@ def _check_same_columns(table: Table, unlabeled: Table, name: str) -> None:
         )
 
 
-def _check_rowrow_numbers(pairs: NDArray[Any], n_rows: int, name: str) -> None:
+def _check_row_numbers(pairs: NDArray[Any], n_rows: int, name: str) -> None:
     outside = np.flatnonzero(((pairs < 0) | (pairs >= n_rows)).any(axis=1))
     if outside.size:
         raise ValueError(

@@ -35,6 +35,10 @@ _LEARNING_SIZE = 4000
 _KERNEL_SIZE = 20_000
 """Pairs and rows that a kernel score is evaluated on at most; it costs more than a product."""
 _N_FOLDS = 5
+_CAUTION = 0.65
+"""Power of the likelihood. Rows scored by models that share most of their training rows tell less
+than as many independent ones: on simulated waveform samples the plain likelihood's 90 % intervals
+held the prior in 70 to 97 % of draws."""
 _NO_SIGNAL = 2.0
 """Standard errors by which the pairs' covariance must exceed zero to count as a signal."""
 
@@ -165,6 +169,7 @@ def _estimate(ranks: _Ranks, candidate: Candidate, level: float) -> PriorEstimat
     notes = []
     if signal < _NO_SIGNAL:
         notes.append("the pairs show no signal: their members are not alike in these features")
+        interval = 0.5, 1.0
     elif interval[0] <= 0.5:
         notes.append("the interval reaches one half")
     return PriorEstimate(
@@ -189,7 +194,7 @@ def _posterior(counts: Counts) -> tuple[FloatArray, FloatArray]:
     low, high = 0.5, 0.999
     while True:
         priors = np.linspace(low, high, 61)
-        logs = profile_log_likelihood(counts, priors)
+        logs = _CAUTION * profile_log_likelihood(counts, priors)
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         mean = priors @ weights
