@@ -25,6 +25,7 @@ __all__ = [
     "count_positions",
     "is_sparse",
     "locate",
+    "locate_su",
     "pack",
     "row_numbers",
     "take_rows",
@@ -180,6 +181,33 @@ def locate(y: ArrayLike) -> RowSets:
     other_left, other_right = _match_members(labels, np.flatnonzero(labels < 0))
     unlabeled = np.flatnonzero(labels == 0)
     return RowSets(*map(as_slice, (unlabeled, left, right, other_left, other_right)))
+
+
+def locate_su(y: ArrayLike | None, n_rows: int, name: str) -> RowSets:
+    """Locate the rows of weak labels for a learner of similar pairs and unlabeled rows only.
+
+    Parameters
+    ----------
+    y : integer array of shape (n_rows,)
+    n_rows : int
+        Number of rows that the labels belong to.
+    name : str
+        Who asks, for the messages.
+
+    Returns
+    -------
+    RowSets
+    """
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None: pass the weak labels that "
+            "likewise.pack returns."
+        )
+    if np.shape(y)[:1] != (n_rows,):
+        raise ValueError(f"X has {n_rows} rows but y has shape {np.shape(y)}.")
+    rows = locate(y)
+    check_parts(rows, name)
+    return rows
 
 
 def check_parts(rows: RowSets, name: str) -> None:

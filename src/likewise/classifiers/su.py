@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.engines import MemoryEngine
 from likewise.losses import FloatArray, MarginLoss, get_loss, squared
 from likewise.objective import Means, mean_rows, minimise_su_risk
-from likewise.pairs import RowSets, check_parts, is_sparse, locate
+from likewise.pairs import RowSets, check_parts, is_sparse, locate_su
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_moments import PairMomentPrior
 from likewise.risk import check_prior
@@ -87,18 +87,10 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: ArrayLike) -> tuple[Any, RowSets]:
         """Check the shape of `X` and the weak labels; finiteness is seen in the sums."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
-                "the weak labels that likewise.pack returns."
-            )
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
         )
-        if np.shape(y)[:1] != X.shape[:1]:
-            raise ValueError(f"X has {X.shape[0]} rows but y has shape {np.shape(y)}.")
-        rows = locate(y)
-        check_parts(rows, type(self).__name__)
+        rows = locate_su(y, X.shape[0], type(self).__name__)
         return X, rows
 
     def _find_prior(self, X: Any, y: ArrayLike) -> float:

@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from likewise.pairs import RowSets, count_positions, is_sparse, locate
+from likewise.pairs import is_sparse, locate_su
 from likewise.prior.base import PriorEstimate
 from likewise.prior.simplex import (
     DenseGram,
@@ -627,7 +627,9 @@ class KernelMeanPrior(BaseEstimator):
         -------
         self
         """
-        X, rows = self._read(X, y)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        rows = locate_su(y, X.shape[0], type(self).__name__)
+        X = _dense(X)
         if self.standardize:
             X = _standardized(X)
         self.result_ = kernel_mean_embedding(
@@ -653,31 +655,6 @@ class KernelMeanPrior(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-    def _read(self, X: Any, y: ArrayLike) -> tuple[FloatArray, RowSets]:
-        name = type(self).__name__
-        if y is None:
-            raise ValueError(
-                f"{name} requires y to be passed, but the target y is None: pass the weak labels "
-                "that likewise.pack returns."
-            )
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if np.shape(y)[:1] != X.shape[:1]:
-            raise ValueError(f"X has {X.shape[0]} rows but y has shape {np.shape(y)}.")
-        rows = locate(y)
-        if count_positions(rows.dissimilar_left):
-            raise ValueError(
-                f"{name} learns from similar pairs only, but y holds "
-                f"{count_positions(rows.dissimilar_left)} dissimilar ones: leave them out of "
-                "likewise.pack."
-            )
-        if not count_positions(rows.left):
-            raise ValueError(f"{name} needs at least one similar pair, but y holds none.")
-        if not count_positions(rows.unlabeled):
-            raise ValueError(
-                f"{name} needs unlabeled rows (y = 0) beside the pairs, but y holds none."
-            )
-        return _dense(X), rows
 
 
 def _dense(X: Any) -> FloatArray:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from likewise.engines import Block, MemoryEngine
-from likewise.pairs import RowSets, check_parts, count_positions, locate, row_numbers, take_rows
+from likewise.pairs import RowSets, count_positions, locate_su, row_numbers, take_rows
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import Counts, profile_log_likelihood
 from likewise.prior.scores import Candidate, Triple, learn_score, rank
@@ -103,8 +103,7 @@ class PairMomentPrior(BaseEstimator):
         self
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        rows = locate(y)
-        check_parts(rows, type(self).__name__)
+        rows = locate_su(y, X.shape[0], type(self).__name__)
         n_pairs, n_rows = count_positions(rows.left), count_positions(rows.unlabeled)
         if min(n_pairs, n_rows) < 2 * _N_FOLDS:
             raise ValueError(
