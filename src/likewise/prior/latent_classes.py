@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 _PSEUDO_COUNT = 0.5
 """Rows added to every bin of either class, so that no chance is zero."""
-_STRAIGHTNESS = 1.0
+_STRAIGHTNESS = 3.0
 """Precision of the log-ratio's second derivative around zero, per unit of a normal score."""
 
 
