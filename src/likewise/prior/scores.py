@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.kernel_approximation import Nystroem
 
 from likewise.likelihood import expand, negative_log_likelihood
@@ -195,7 +196,12 @@ def _path(sample: Triple, alphas: Sequence[float], starts: list[FloatArray]) -> 
     path = [min(first, key=lambda weights: _objective(weights, sample, alphas[0])[0])]
     for alpha in alphas[1:]:
         path.append(_minimise(sample, alpha, path[-1]))
-    return path
+    return [_oriented(weights, sample) for weights in path]
+
+
+def _oriented(weights: FloatArray, sample: Triple) -> FloatArray:
+    """Turn the weights so that more unlabeled rows are on the high side; the likelihood is even."""
+    return weights if expit(_decide(sample.unlabeled, weights)).mean() >= 0.5 else -weights
 
 
 def _minimise(sample: Triple, alpha: float, start: FloatArray) -> FloatArray:
