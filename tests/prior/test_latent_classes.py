@@ -70,3 +70,15 @@ def test_second_differences_are_zero_on_lines_and_two_on_squares() -> None:
     scores = ndtri(np.array([0.05, 0.2, 0.4, 0.6, 0.85]))
     np.testing.assert_allclose(matrix @ (3 * scores + 1), 0, atol=1e-9)
     np.testing.assert_allclose(matrix @ scores**2, 2)
+
+
+def test_the_signal_counts_standard_errors_of_the_covariance(rng: np.random.Generator) -> None:
+    def counts_of(shared: float) -> Counts:
+        common = rng.random(4000) < shared
+        left, right, fresh = rng.random((3, 4000))
+        return Counts.of_ranks(left, np.where(common, left, right), fresh, EDGES)
+
+    assert abs(counts_of(0.0).signal()) < 3.5
+    assert counts_of(0.3).signal() > 8
+    alike = Counts.of_ranks(np.full(9, 0.5), np.full(9, 0.5), np.full(9, 0.5), EDGES)
+    assert alike.signal() == 0

@@ -10,8 +10,11 @@ from sklearn.base import clone
 
 import likewise as lw
 from likewise.datasets import SUSample
+from likewise.pairs import locate
 from likewise.prior import pair_moments
+from likewise.prior.latent_classes import Counts
 from likewise.prior.pair_moments import PairMomentPrior
+from likewise.prior.scores import Triple, learn_score, rank
 
 Draw = Callable[..., SUSample]
 
@@ -94,6 +97,21 @@ def test_classes_that_no_line_separates_are_found_with_kernel_features() -> None
     estimate = PairMomentPrior(random_state=0).fit(X, y).estimate_
     assert estimate.diagnostics["features"] == "rbf"
     assert estimate.value == pytest.approx(0.7, abs=0.07)
+
+
+def test_bins_of_held_out_rows_are_those_of_their_ranks() -> None:
+    X, y = draw_gaussians(60, 0.7, 0)
+    rows = lw.unpack(X, y)
+    sample = Triple(rows.left, rows.right, rows.unlabeled)
+    candidate = learn_score(sample, 5, np.random.RandomState(0))
+    counts = pair_moments._count_held_out(candidate, X, locate(y))
+    ranks = [
+        rank(candidate.score(table), candidate.quantiles)
+        for table in (rows.left, rows.right, rows.unlabeled)
+    ]
+    expected = Counts.of_ranks(ranks[0], ranks[1], ranks[2], pair_moments._EDGES)
+    np.testing.assert_array_equal(counts.pairs, expected.pairs)
+    np.testing.assert_array_equal(counts.rows, expected.rows)
 
 
 def test_large_samples_are_scored_on_held_out_rows(monkeypatch: pytest.MonkeyPatch) -> None:

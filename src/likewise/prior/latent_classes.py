@@ -49,12 +49,40 @@ class Counts:
     def of_ranks(
         cls, left: FloatArray, right: FloatArray, rows: FloatArray, edges: FloatArray
     ) -> "Counts":
-        """Count the bins of left members, right members and unlabeled rows."""
-        k = edges.size + 1
+        """Count the bins of left members, right members and unlabeled rows, given as ranks."""
+        n_bins = edges.size + 1
         bins = [np.searchsorted(edges, ranks) for ranks in (left, right, rows)]
-        table = np.bincount(bins[0] * k + bins[1], minlength=k * k).reshape(k, k)
-        counted = np.bincount(bins[2], minlength=k).astype(np.float64)
-        return cls((table + table.T) / 2.0, counted, edges)
+        return cls.of_tables(
+            count_pairs(bins[0], bins[1], n_bins), count_rows(bins[2], n_bins), edges
+        )
+
+    @classmethod
+    def of_tables(cls, pairs: FloatArray, rows: FloatArray, edges: FloatArray) -> "Counts":
+        """Make the table of pairs symmetric: which member is left means nothing."""
+        return cls((pairs + pairs.T) / 2.0, rows, edges)
+
+    def signal(self) -> float:
+        """Return by how many standard errors the members of a pair vary together."""
+        ends = np.concatenate([[0.0], self.edges, [1.0]])
+        # The smaller class, in which pairs show most, has the low ranks: logarithms spread them.
+        levels = np.log((ends[:-1] + ends[1:]) / 2.0 + 0.05)
+        n_pairs = self.pairs.sum()
+        shares = self.pairs / n_pairs
+        levels = levels - shares.sum(axis=0) @ levels
+        covariance = levels @ shares @ levels
+        variance = levels**2 @ shares @ levels**2 - covariance**2
+        return float(covariance * np.sqrt(n_pairs / variance)) if variance > 0 else 0.0
+
+
+def count_pairs(left: NDArray[np.intp], right: NDArray[np.intp], n_bins: int) -> FloatArray:
+    """Count how often pairs of bins occur, shape (n_bins, n_bins)."""
+    table = np.bincount(left * n_bins + right, minlength=n_bins**2)
+    return table.reshape(n_bins, n_bins).astype(np.float64)
+
+
+def count_rows(bins: NDArray[np.intp], n_bins: int) -> FloatArray:
+    """Count how often bins occur, shape (n_bins,)."""
+    return np.bincount(bins, minlength=n_bins).astype(np.float64)
 
 
 def profile_log_likelihood(

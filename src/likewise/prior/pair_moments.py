@@ -23,14 +23,19 @@ from threadpoolctl import threadpool_limits
 from likewise.engines import Block, MemoryEngine
 from likewise.pairs import RowSets, count_positions, locate_su, row_numbers, take_rows
 from likewise.prior.base import PriorEstimate
-from likewise.prior.latent_classes import Counts, profile_log_likelihood
-from likewise.prior.scores import Candidate, Triple, learn_score, rank
+from likewise.prior.latent_classes import (
+    Counts,
+    count_pairs,
+    count_rows,
+    profile_log_likelihood,
+)
+from likewise.prior.scores import Candidate, Triple, learn_score
 
 FloatArray = NDArray[np.float64]
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
-_LEARNING_SIZE = 4000
+_LEARNING_SIZE = 3000
 """Pairs and rows that scores are learned from at most; all others are then held out."""
 _KERNEL_SIZE = 20_000
 """Pairs and rows that a kernel score is evaluated on at most; it costs more than a product."""
@@ -115,58 +120,42 @@ class PairMomentPrior(BaseEstimator):
         # Hundreds of small products: threads would wait for each other longer than they work.
         with threadpool_limits(1, user_api="blas"):
             candidate = learn_score(_dense(X, learning), _N_FOLDS, random_state)
-        ranks = _Ranks(candidate)
-        if others is not None:
-            ranks = _Ranks.held_out(candidate, X, others)
-        self.estimate_ = _estimate(ranks, candidate, self.level)
+        if others is None:
+            counts = Counts.of_ranks(candidate.left, candidate.right, candidate.unlabeled, _EDGES)
+        else:
+            counts = _count_held_out(candidate, X, others)
+        self.estimate_ = _estimate(counts, candidate, self.level)
         self.prior_ = self.estimate_.value
         return self
 
 
-class _Ranks:
-    """Ranks of the scores of pair members and rows that the score was not learned from."""
+def _count_held_out(candidate: Candidate, X: Any, rows: RowSets) -> Counts:
+    """Count bins over rows outside the learning sample, in one pass."""
+    if candidate.features.kernel is not None:
+        rows = _first(rows, _KERNEL_SIZE)
+    scores, n_bins = candidate.quantiles, _EDGES.size + 1
+    limits = scores[(_EDGES * scores.size).astype(np.intp)]
 
-    def __init__(self, candidate: Candidate) -> None:
-        self.left, self.right = candidate.left, candidate.right
-        self.unlabeled = candidate.unlabeled
+    def bins_of(table: Any) -> NDArray[np.intp]:
+        return np.searchsorted(limits, candidate.score(table))
 
-    @classmethod
-    def held_out(cls, candidate: Candidate, X: Any, rows: RowSets) -> "_Ranks":
-        """Rank rows outside the learning sample, block by block."""
-        if candidate.features.kernel is not None:
-            rows = _first(rows, _KERNEL_SIZE)
-        engine = MemoryEngine(X, rows)
-        ranks = cls(candidate)
-        n_pairs = engine.count("similar")
-        ranks.left, ranks.right = np.empty(n_pairs), np.empty(n_pairs)
-        ranks.unlabeled = np.empty(engine.count("unlabeled"))
+    engine = MemoryEngine(X, rows)
 
-        def store(targets: tuple[FloatArray, ...], block: Block) -> tuple[int]:
-            for target, table in zip(targets, block.tables, strict=True):
-                target[block.rows] = rank(candidate.score(table), candidate.quantiles)
-            return (0,)
+    def count_block_of_pairs(block: Block) -> tuple[FloatArray]:
+        left, right = block.tables
+        return (count_pairs(bins_of(left), bins_of(right), n_bins),)
 
-        engine.map_reduce("similar", lambda block: store((ranks.left, ranks.right), block))
-        engine.map_reduce("unlabeled", lambda block: store((ranks.unlabeled,), block))
-        return ranks
-
-    def counts(self) -> Counts:
-        return Counts.of_ranks(self.left, self.right, self.unlabeled, _EDGES)
-
-    def signal(self) -> float:
-        """Return by how many standard errors pair members vary together."""
-        # The smaller class, in which pairs show most, has the low ranks: logarithms spread them.
-        left, right = np.log(self.left + 0.05), np.log(self.right + 0.05)
-        center = (left.mean() + right.mean()) / 2
-        product = (left - center) * (right - center)
-        spread = product.std()
-        return float(product.mean() / spread * np.sqrt(product.size)) if spread > 0 else 0.0
+    (pairs,) = engine.map_reduce("similar", count_block_of_pairs)
+    (singles,) = engine.map_reduce(
+        "unlabeled", lambda block: (count_rows(bins_of(block.tables[0]), n_bins),)
+    )
+    return Counts.of_tables(pairs, singles, _EDGES)
 
 
-def _estimate(ranks: _Ranks, candidate: Candidate, level: float) -> PriorEstimate:
-    priors, weights = _posterior(ranks.counts())
+def _estimate(counts: Counts, candidate: Candidate, level: float) -> PriorEstimate:
+    priors, weights = _posterior(counts)
     interval = _narrowest(priors, weights, level)
-    signal = ranks.signal()
+    signal = counts.signal()
     notes = []
     if signal < _NO_SIGNAL:
         notes.append("the pairs show no signal: their members are not alike in these features")
@@ -183,8 +172,8 @@ def _estimate(ranks: _Ranks, candidate: Candidate, level: float) -> PriorEstimat
             "information": -candidate.held_out,
             "features": candidate.features.name,
             "alpha": candidate.alpha,
-            "n_pairs": ranks.left.size,
-            "n_rows": ranks.unlabeled.size,
+            "n_pairs": round(float(counts.pairs.sum())),
+            "n_rows": round(float(counts.rows.sum())),
             "notes": notes,
         },
     )
@@ -194,14 +183,14 @@ def _posterior(counts: Counts) -> tuple[FloatArray, FloatArray]:
     """Return a grid of priors and the posterior weight of each, finer where it is narrow."""
     low, high = 0.5, 0.999
     while True:
-        priors = np.linspace(low, high, 61)
+        priors = np.linspace(low, high, 41)
         logs = _CAUTION * profile_log_likelihood(counts, priors)
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         mean = priors @ weights
         deviation = np.sqrt(weights @ (priors - mean) ** 2)
         step = priors[1] - priors[0]
-        if deviation >= 3.0 * step or step < 1e-6:
+        if deviation >= 2.0 * step or step < 1e-6:
             return priors, weights
         reach = max(6.0 * deviation, 2.0 * step)
         peak = priors[int(np.argmax(weights))]
