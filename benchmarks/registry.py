@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import double_hinge, growth, import_time, squared_cv
+from benchmarks import double_hinge, growth, import_time, pair_moments, squared_cv
 from benchmarks.table import Table
 
 __all__ = ["BENCHMARKS", "Benchmark"]
@@ -34,6 +34,10 @@ BENCHMARKS = {
     "growth": Benchmark(
         full=partial(growth.measure, n_rows=200_000, repeats=7),
         quick=partial(growth.measure, n_rows=60_000, repeats=5),
+    ),
+    "pair_moments": Benchmark(
+        full=partial(pair_moments.measure, n_rows=1_000_000, n_features=50, repeats=3),
+        quick=partial(pair_moments.measure, n_rows=100_000, n_features=50, repeats=3),
     ),
     "import_time": Benchmark(
         full=partial(import_time.measure, repeats=5),
