@@ -33,6 +33,9 @@ _RANK_TOLERANCE = 1e-12
 """Largest diagonal entry that a factor made for interior-point steps may leave out. Gradients and
 certificates come from K itself; at 1e-10 the steps already stall before a gap of 1e-13."""
 _MAX_INTERIOR_STEPS = 60
+_MARGIN = 1.0
+"""Points whose gradient is this little above the level, in units of the worst violation, join the
+violating ones: they would violate next."""
 
 
 class Block(Protocol):
@@ -64,6 +67,9 @@ class Gram(Protocol):
 
     def restrict(self, points: Indices) -> Block:
         """Return the block of some points."""
+
+    def subset(self, points: Indices) -> "Gram":
+        """Return the matrix of some points alone."""
 
     def shifted(self, shift: FloatArray) -> Solve | None:
         """Return the map ``right -> (K + diag(shift))^-1 right``, or None if it is singular."""
@@ -100,6 +106,10 @@ class DenseGram:
         """Return the block of some points."""
         return _DenseBlock(self._matrix[np.ix_(points, points)])
 
+    def subset(self, points: Indices) -> "DenseGram":
+        """Return the matrix of some points alone."""
+        return DenseGram(self._matrix[np.ix_(points, points)])
+
     def shifted(self, shift: FloatArray) -> Solve | None:
         """Return the map ``right -> (K + diag(shift))^-1 right``."""
         if self._factor is not None:
@@ -111,6 +121,10 @@ class DenseGram:
     @cached_property
     def _factor(self) -> FloatArray | None:
         """The pivoted Cholesky factor of K where it has few columns, else None."""
+        half = self._matrix[::2, ::2]
+        # Every second point alone has full rank: so has K enough of it, at an eighth of the cost.
+        if lapack.dpstrf(half, tol=_RANK_TOLERANCE, lower=1)[2] == half.shape[0]:
+            return None
         lower, pivots, rank, _ = lapack.dpstrf(self._matrix, tol=_RANK_TOLERANCE, lower=1)
         if 2 * rank > self.size:
             return None
@@ -157,6 +171,10 @@ class FactoredGram:
         matrix = factor @ factor.T
         matrix.flat[:: points.size + 1] += residual
         return _DenseBlock(matrix)
+
+    def subset(self, points: Indices) -> "FactoredGram":
+        """Return the matrix of some points alone."""
+        return FactoredGram(self._factor[points], self._residual[points])
 
     def shifted(self, shift: FloatArray) -> Solve | None:
         """Return the map ``right -> (K + diag(shift))^-1 right``."""
@@ -413,21 +431,55 @@ def project_by_interior_point(
     Projection
         The best point found; rounding may keep it from reaching `tol`.
     """
-    state = _InteriorState.before(gram, target, image)
-    best = _certified(gram, target, image, state.weights, n_iter)
+    points = np.flatnonzero(target > 0.0)
+    best = _certified(gram, target, image, np.maximum(target, 0.0) / target[points].sum(), n_iter)
+    while True:
+        best, outside = _interior_on(points, gram, target, image, best, tol)
+        if best.distance_error <= tol or outside.size == 0:
+            return best
+        points = np.union1d(points, outside)
+
+
+def _interior_on(
+    points: Indices,
+    gram: Gram,
+    target: FloatArray,
+    image: FloatArray,
+    best: Projection,
+    tol: float,
+) -> tuple[Projection, Indices]:
+    """Let only some points carry weight; return the best found and which others should too.
+
+    Points at which the target is negative seldom carry weight, and leaving them out makes the
+    linear systems smaller. The certificate is that of all points.
+    """
+    part = gram.subset(points)
+    state = _InteriorState.before(part, target[points], image[points])
+    outside = np.setdiff1d(np.arange(gram.size), points)
+    wanted = outside[:0]
     for _ in range(_MAX_INTERIOR_STEPS):
-        following = state.step(gram, image)
+        following = state.step(part, image[points])
         if following is None:
             break
-        state, n_iter = following, n_iter + 1
-        total = state.weights.sum()
-        gradient = (state.gradient + image) / total - image
-        now = _with_certificate(target, state.weights / total, gradient, n_iter)
+        state = following
+        weights = np.zeros(gram.size)
+        weights[points] = state.weights / state.weights.sum()
+        now = _certified(gram, target, image, weights, best.n_iter + 1)
         if now.distance_error <= best.distance_error:
-            best = replace(now, support=state.weights > state.slack)
-        if best.distance_error <= tol or not state.barrier > 1e-18:
+            support = np.zeros(gram.size, dtype=bool)
+            support[points] = state.weights > state.slack
+            best = replace(now, support=support)
+        else:
+            best = replace(best, n_iter=now.n_iter)
+        level = float(now.gradient @ weights)
+        margin = _MARGIN * (level - float(now.gradient.min()))
+        violated = bool(np.any(now.gradient[outside] < level))
+        wanted = outside[now.gradient[outside] < level + margin] if violated else outside[:0]
+        own_gap = 2.0 * (level - float(now.gradient[points].min()))
+        settled = wanted.size > 0 and own_gap < 0.3 * now.gap
+        if best.distance_error <= tol or settled or not state.barrier > 1e-18:
             break
-    return best
+    return best, wanted
 
 
 @dataclass(frozen=True)
