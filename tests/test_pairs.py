@@ -99,6 +99,8 @@ def test_pairs_in_a_frame_of_row_numbers_are_row_numbers() -> None:
         (np.zeros((2, 3, 2)), "must be two tables"),
         (np.empty((0, 2), dtype=int), "There are no pairs"),
         (None, "There are no pairs"),
+        ([], "There are no pairs"),
+        ((np.array([0, 1]), np.array([2, 3])), "np.column_stack"),
         ((pd.DataFrame(A), pd.DataFrame(B)), "pandas tables but `unlabeled` is a numpy table"),
     ],
 )

@@ -89,7 +89,7 @@ def test_su_risk_needs_both_kinds_of_rows(y: list[int], message: str) -> None:
 
 
 def test_su_risk_compares_lengths() -> None:
-    with pytest.raises(ValueError, match="decision has shape"):
+    with pytest.raises(ValueError, match="decision has 1 values but y has 3"):
         lw.su_risk([1, 1, 0], [1.0], prior=0.7)
 
 

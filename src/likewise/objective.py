@@ -76,7 +76,7 @@ def minimise_su_risk(
         path = RidgePath(
             gram / engine.count("unlabeled"), regularize_intercept=regularize_intercept
         )
-        return path.solution(linear, alpha)
+        return path.solution(linear, alpha, tol=tol)
     penalty = penalty_diagonal(engine.n_features, alpha, regularize_intercept)
     if loss == double_hinge:
         return minimise_double_hinge(engine, linear, penalty, tol=tol, max_iter=max_iter)

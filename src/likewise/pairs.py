@@ -327,7 +327,7 @@ def _as_table(table: Table, name: str) -> Table:
 
 def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]:
     """Bring pairs in any accepted form into two aligned tables of the kind of `unlabeled`."""
-    if pairs is None:
+    if pairs is None or (isinstance(pairs, (list, tuple)) and len(pairs) == 0):
         return take_rows(unlabeled, slice(0, 0)), take_rows(unlabeled, slice(0, 0))
     if _is_two_tables(pairs):
         left, right = (_as_table(table, name) for table in pairs)
@@ -338,6 +338,11 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
         for table in (left, right):
             _check_same_columns(table, unlabeled, name)
         return left, right
+    if isinstance(pairs, tuple) and any(isinstance(part, np.ndarray) for part in pairs):
+        raise ValueError(
+            f"`{name}` is a tuple of arrays that are not two tables; for row numbers pass one "
+            "array of shape (n, 2), for instance np.column_stack([left, right])."
+        )
     array = np.asarray(pairs)
     if array.ndim == 3 and array.shape[1] == 2:
         return _pair_tables((array[:, 0], array[:, 1]), unlabeled, name)
@@ -354,7 +359,7 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
 
 def _is_two_tables(pairs: Any) -> bool:
     return (
-        isinstance(pairs, (tuple, list))
+        isinstance(pairs, tuple)
         and len(pairs) == 2
         and all(len(getattr(part, "shape", np.shape(part))) == 2 for part in pairs)
     )

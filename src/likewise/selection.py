@@ -132,9 +132,9 @@ def su_risk(
     -0.3167 (standard error 0.4167)
     """
     rows = locate(y)
-    decision = np.asarray(decision, dtype=np.float64)
-    if decision.shape != np.shape(y):
-        raise ValueError(f"decision has shape {decision.shape} but y has shape {np.shape(y)}.")
+    decision = np.ravel(np.asarray(decision, dtype=np.float64))
+    if decision.size != np.size(y):
+        raise ValueError(f"decision has {decision.size} values but y has {np.size(y)}.")
     for name, positions in (("similar pair", rows.left), ("unlabeled row", rows.unlabeled)):
         if not count_positions(positions):
             raise ValueError(f"The SU risk needs at least one {name}; y has none.")

@@ -369,3 +369,46 @@ def test_all_twelve_datasets_can_be_learned_without_a_warning(real_data: object,
             clf = make_pipeline(StandardScaler(), lw.SUClassifierCV(loss, prior=0.7))
             clf.fit(*sample.pack())
         assert clf.score(sample.X_test, sample.y_test) > 0.4
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6, 1e7])
+@pytest.mark.parametrize("estimator", [lw.SUClassifier, lw.SUClassifierCV])
+def test_columns_of_any_scale_are_solved_to_the_gap(
+    draw_waveform: Draw, estimator: Any, scale: float
+) -> None:
+    sample = draw_waveform(200, 200)
+    X, y = sample.pack()
+    clf = estimator(prior=0.7, **({"alphas": [1e-4]} if estimator is lw.SUClassifierCV else {}))
+    clf.fit(X * scale, y)  # a warning would be an error here
+    assert clf.duality_gap_ <= 1e-9
+    design = np.column_stack([sample.unlabeled * scale, np.ones(200)])
+    pi_s = 0.58
+    similar = np.column_stack([np.vstack(sample.similar) * scale, np.ones(400)]).mean(axis=0)
+    linear = (pi_s * similar - design.mean(axis=0) / 2) / 0.4
+    weights = np.append(clf.coef_, clf.intercept_)
+    gradient = design.T @ (design @ weights) / 200 / 2 - linear + 1e-4 * weights
+    size = np.abs(design).max(axis=0)
+    np.testing.assert_allclose(gradient / size, 0, atol=1e-8)
+
+
+def test_a_fit_that_rounding_spoils_is_warned_of(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(200, 200).pack()
+    with pytest.warns(ConvergenceWarning, match="scale the features"):
+        lw.SUClassifier(prior=0.7, regularize_intercept=False).fit(X + 1e9, y)
+
+
+def test_scoring_on_weak_labels_is_refused(draw_waveform: Draw) -> None:
+    sample = draw_waveform(50, 50)
+    X, y = sample.pack()
+    clf = lw.SUClassifier(prior=0.7).fit(X, y)
+    with pytest.raises(ValueError, match="su_risk_scorer"):
+        clf.score(X, y)
+    assert 0 <= clf.score(sample.X_test, sample.y_test) <= 1
+
+
+def test_no_cv_means_five_folds_and_no_splits_are_refused(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(50, 50).pack()
+    default, five = (lw.SUClassifierCV(prior=0.7, cv=cv).fit(X, y) for cv in (None, 5))
+    np.testing.assert_array_equal(default.coef_, five.coef_)
+    with pytest.raises(ValueError, match="no splits"):
+        lw.SUClassifierCV(prior=0.7, cv=[]).fit(X, y)

@@ -168,6 +168,17 @@ def test_too_few_pairs_and_unknown_methods_are_answered_with_what_to_do() -> Non
         lw.estimate_prior(X, y, method="guess")
 
 
+def test_the_unit_of_a_feature_does_not_matter() -> None:
+    X, y = draw_gaussians(100, 0.8, 1)
+    plain, tiny = (lw.estimate_prior(X * unit, y, random_state=0).value for unit in (1.0, 1e-12))
+    assert tiny == pytest.approx(plain, abs=1e-3)
+
+
+def test_too_many_features_are_answered_with_what_to_do() -> None:
+    with pytest.raises(ValueError, match="TruncatedSVD"):
+        lw.estimate_prior(*lw.pack(np.eye(12, 2001), similar=[(k, k + 1) for k in range(10)]))
+
+
 def test_bad_rows_are_refused() -> None:
     X, y = draw_gaussians(20, 0.7, 0)
     X[0, 0] = np.nan

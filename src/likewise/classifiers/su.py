@@ -79,6 +79,28 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(np.intp)])
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
+        """Return the accuracy against true class labels.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            True classes, -1 or +1; for weak labels there is `likewise.su_risk_scorer`.
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        if not np.isin(np.asarray(y), self.classes_).all():
+            raise ValueError(
+                "score compares with true classes, but y holds other values; for weak labels use "
+                "likewise.su_risk_scorer, for instance as scoring=likewise.su_risk_scorer."
+            )
+        return float(super().score(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -135,15 +157,7 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        if not solution.converged:
-            warnings.warn(
-                f"The solver stopped after {solution.n_iter} iterations at a gap of "
-                f"{solution.gap:.1e} (alpha={alpha:g}); raise max_iter, alpha or tol, or scale "
-                "the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return solution
+        return _warned(solution, alpha)
 
     def _keep(self, solution: Solution) -> None:
         self.coef_ = solution.weights[None, :-1].copy()
@@ -356,7 +370,8 @@ class SUClassifierCV(_BaseSUClassifier):
         X, rows = self._read(X, y)
         engine = MemoryEngine(X, rows)
         prior = self._find_prior(X, y)
-        folds = _as_folds(self.cv, y, rows)
+        cv = _splitter(self.cv)
+        folds = _as_folds(cv, y, rows)
         if folds is not None and self._learning_loss() == squared:
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = sum_folds(engine, folds)
@@ -372,13 +387,16 @@ class SUClassifierCV(_BaseSUClassifier):
             )
             best = self._keep_scores(alphas, -risks)
             path = RidgePath(mean_gram, regularize_intercept=self.regularize_intercept)
-            self._keep(path.solution(means.linear_term(prior), alphas[best]))
+            solution = path.solution(means.linear_term(prior), alphas[best], tol=self.tol)
+            self._keep(_warned(solution, alphas[best]))
             return self
         means = _finite_means(engine, X)
         refit_risks = [
             self._refit_risks(X, rows.among(train), rows.among(test), prior, alphas)
-            for train, test in _masks(self.cv, X, y)
+            for train, test in _masks(cv, X, y)
         ]
+        if not refit_risks:
+            raise ValueError("cv yields no splits; pass a number of folds or a splitter.")
         best = self._keep_scores(alphas, -np.array(refit_risks))
         self._keep(self._minimise(engine, means, prior, alphas[best]))
         return self
@@ -417,6 +435,25 @@ class SUClassifierCV(_BaseSUClassifier):
         return best
 
 
+def _splitter(cv: Any) -> Any:
+    if cv is None:
+        return PairKFold(5)
+    return PairKFold(int(cv)) if isinstance(cv, Integral) else cv
+
+
+def _warned(solution: Solution, alpha: float) -> Solution:
+    """Warn of a solution that did not converge, with what to change."""
+    if not solution.converged:
+        warnings.warn(
+            f"The solver stopped after {solution.n_iter} iterations at a gap of "
+            f"{solution.gap:.1e} (alpha={alpha:g}); raise max_iter, alpha or tol, or scale "
+            "the features.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return solution
+
+
 def _finite_means(engine: MemoryEngine, X: Any) -> Means:
     with np.errstate(over="ignore", invalid="ignore"):
         means = mean_rows(engine)
@@ -447,8 +484,6 @@ def _check_finite(means: Means, X: Any) -> None:
 
 def _as_folds(cv: Any, y: ArrayLike, rows: RowSets) -> Folds | None:
     """Return the partition that a K-fold splitter makes, or None for any other kind of splits."""
-    if isinstance(cv, Integral):
-        cv = PairKFold(int(cv))
     if isinstance(cv, PairKFold):
         return Folds.of_rows(cv.assign(y), rows, cv.n_splits)
     return None
@@ -456,8 +491,6 @@ def _as_folds(cv: Any, y: ArrayLike, rows: RowSets) -> Folds | None:
 
 def _masks(cv: Any, X: Any, y: ArrayLike) -> Iterable[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Yield training and test rows as masks."""
-    if isinstance(cv, Integral):
-        cv = PairKFold(int(cv))
     splits = cv.split(X, y) if hasattr(cv, "split") else cv
     for split in splits:
         train, test = (np.zeros(X.shape[0], dtype=bool) for _ in range(2))

@@ -39,6 +39,8 @@ _LEARNING_SIZE = 3000
 """Pairs and rows that scores are learned from at most; all others are then held out."""
 _KERNEL_SIZE = 20_000
 """Pairs and rows that a kernel score is evaluated on at most; it costs more than a product."""
+_MOST_FEATURES = 2000
+"""Learning a score takes time cubic in the features."""
 _N_FOLDS = 5
 _CAUTION = 0.65
 """Power of the likelihood. Rows scored by models that share most of their training rows tell less
@@ -110,6 +112,12 @@ class PairMomentPrior(BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         rows = locate_su(y, X.shape[0], type(self).__name__)
         n_pairs, n_rows = count_positions(rows.left), count_positions(rows.unlabeled)
+        if X.shape[1] > _MOST_FEATURES:
+            raise ValueError(
+                f"Estimating the prior takes at most {_MOST_FEATURES} features, but X has "
+                f"{X.shape[1]}: reduce them, for instance with sklearn.decomposition.TruncatedSVD, "
+                "or pass prior=... if you know it."
+            )
         if min(n_pairs, n_rows) < 2 * _N_FOLDS:
             raise ValueError(
                 f"Estimating the prior needs at least {2 * _N_FOLDS} similar pairs and unlabeled "
@@ -154,16 +162,16 @@ def _count_held_out(candidate: Candidate, X: Any, rows: RowSets) -> Counts:
 
 def _estimate(counts: Counts, candidate: Candidate, level: float) -> PriorEstimate:
     priors, weights = _posterior(counts)
-    interval = _narrowest(priors, weights, level)
+    value, interval = float(priors @ weights), _narrowest(priors, weights, level)
     signal = counts.signal()
     notes = []
     if signal < _NO_SIGNAL:
         notes.append("the pairs show no signal: their members are not alike in these features")
-        interval = 0.5, 1.0
+        value, interval = 0.75, (0.5, 1.0)  # all that is known: nothing
     elif interval[0] <= 0.5:
         notes.append("the interval reaches one half")
     return PriorEstimate(
-        value=float(priors @ weights),
+        value=value,
         interval=interval,
         level=level,
         method="pair_moments",

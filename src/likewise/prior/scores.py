@@ -75,7 +75,7 @@ def feature_maps(sample: Triple, random_state: np.random.RandomState) -> list[Fe
     """Return the feature maps to choose from, fitted to a sample."""
     stacked = np.vstack([sample.left, sample.right, sample.unlabeled])
     mean, scale = stacked.mean(axis=0), stacked.std(axis=0)
-    scale = np.where(scale > 1e-9 * (1.0 + np.abs(mean)), scale, 1.0)
+    scale = np.where(scale > 1e-9 * np.abs(mean), scale, 1.0)
     linear = FeatureMap("linear", mean, scale)
     kernel = Nystroem(
         gamma=1.0 / stacked.shape[1],

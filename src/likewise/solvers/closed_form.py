@@ -5,10 +5,13 @@ the mean outer product of the rows. The solver sees G and c; it knows nothing of
 """
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lstsq
 
 from likewise.losses import FloatArray
-from likewise.solvers.base import Solution
+from likewise.solvers.base import Solution, penalty_diagonal
+
+_ENOUGH = 1e-12
+"""Relative gap beyond which a system is solved once more, scaled."""
 
 
 class RidgePath:
@@ -37,25 +40,41 @@ class RidgePath:
     def solve(self, linear: FloatArray, alpha: float) -> FloatArray:
         """Return the minimiser, shape (p,), for the linear term c and one alpha."""
         if self._regularize_intercept:
-            return self._ridge(2.0 * linear, alpha)
-        mean = self._gram[:-1, -1]
-        weights = self._ridge(2.0 * (linear[:-1] - linear[-1] * mean), alpha)
-        return np.append(weights, 2.0 * linear[-1] - mean @ weights)
+            weights = self._ridge(2.0 * linear, alpha)
+        else:
+            mean = self._gram[:-1, -1]
+            weights = self._ridge(2.0 * (linear[:-1] - linear[-1] * mean), alpha)
+            weights = np.append(weights, 2.0 * linear[-1] - mean @ weights)
+        if self._assess(weights, linear, alpha)[1] <= _ENOUGH:
+            return weights
+        # Columns of very different scale drown the small eigenvalues, so they are scaled first.
+        other = self._solve_scaled(linear, alpha)
+        return min(weights, other, key=lambda w: self._assess(w, linear, alpha)[1])
 
-    def solution(self, linear: FloatArray, alpha: float) -> Solution:
-        """Return the minimiser with its objective and gap."""
+    def solution(self, linear: FloatArray, alpha: float, *, tol: float = 1e-9) -> Solution:
+        """Return the minimiser with its objective and gap; `tol` is for the gap."""
         weights = self.solve(linear, alpha)
-        penalty = np.full(weights.size, alpha)
-        if not self._regularize_intercept:
-            penalty[-1] = 0.0
+        objective, gap = self._assess(weights, linear, alpha)
+        return Solution(weights, objective, gap, n_iter=1, converged=gap <= tol)
+
+    def _assess(self, weights: FloatArray, linear: FloatArray, alpha: float) -> tuple[float, float]:
+        """Return the objective and the relative duality gap."""
+        penalty = penalty_diagonal(weights.size - 1, alpha, self._regularize_intercept)
         image = self._gram @ weights
         objective = 0.25 * (weights @ image + 1.0) - linear @ weights + 0.5 * penalty @ weights**2
         gradient = 0.5 * image - linear + penalty * weights
         # Half the gradient times the step to the exact minimiser, in the penalty's norm.
         free = penalty == 0.0
         gap = 0.5 * np.sum(gradient[~free] ** 2 / penalty[~free]) + np.sum(gradient[free] ** 2)
-        gap /= max(1.0, abs(objective))
-        return Solution(weights, float(objective), float(gap), n_iter=1, converged=True)
+        return float(objective), float(gap) / max(1.0, abs(float(objective)))
+
+    def _solve_scaled(self, linear: FloatArray, alpha: float) -> FloatArray:
+        """Solve for one alpha after scaling the system to a unit diagonal."""
+        penalty = penalty_diagonal(linear.size - 1, alpha, self._regularize_intercept)
+        system = self._gram + 2.0 * np.diag(penalty)
+        scale = 1.0 / np.sqrt(np.diag(system))
+        scaled = scale[:, None] * system * scale
+        return np.asarray(scale * lstsq(scaled, 2.0 * scale * linear)[0])
 
     def _ridge(self, right_hand_side: FloatArray, alpha: float) -> FloatArray:
         coordinates = self._vectors.T @ right_hand_side

@@ -291,6 +291,8 @@ def _factor(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """
     scale = 1.0 / np.sqrt(np.diag(matrix))
     scaled = scale[:, None] * matrix * scale
+    if not np.isfinite(scaled).all():
+        raise LinAlgError("The rows are too large for the Newton system.")
     for trace in (0.0, 1e-14, 1e-12, 1e-10):
         try:
             factor = cho_factor(scaled + trace * np.eye(scale.size))
