@@ -167,7 +167,9 @@ def _estimate(counts: Counts, candidate: Candidate, level: float) -> PriorEstima
     notes = []
     if signal < _NO_SIGNAL:
         notes.append("the pairs show no signal: their members are not alike in these features")
-        value, interval = 0.75, (0.5, 1.0)  # all that is known: nothing
+        interval = 0.5, 1.0
+        if signal <= 0.0:
+            value = 0.75  # the middle: members that vary apart say nothing of the classes
     elif interval[0] <= 0.5:
         notes.append("the interval reaches one half")
     return PriorEstimate(
