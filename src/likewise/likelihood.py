@@ -7,10 +7,9 @@ information that a pair carries. Everything here works on scores; models are not
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-FloatArray = NDArray[np.float64]
+from likewise.losses import FloatArray
 
 
 def negative_log_likelihood(left: FloatArray, right: FloatArray, unlabeled: FloatArray) -> float:

@@ -63,9 +63,10 @@ class PairKFold(BaseCrossValidator):
 
     def assign(self, y: ArrayLike) -> NDArray[np.intp]:
         """Return the fold of every row, shape (n_rows,)."""
-        return self._deal(locate(y), np.shape(y)[0])
+        return self.deal(locate(y), np.shape(y)[0])
 
-    def _deal(self, rows: RowSets, n_rows: int) -> NDArray[np.intp]:
+    def deal(self, rows: RowSets, n_rows: int) -> NDArray[np.intp]:
+        """Return the fold of every row, given where each kind of row stands."""
         self._check_enough(rows)
         random = check_random_state(self.random_state) if self.shuffle else None
         folds = np.empty(n_rows, dtype=np.intp)

@@ -371,7 +371,7 @@ class SUClassifierCV(_BaseSUClassifier):
         engine = MemoryEngine(X, rows)
         prior = self._find_prior(X, y)
         cv = _splitter(self.cv)
-        folds = _as_folds(cv, y, rows)
+        folds = _as_folds(cv, rows, X.shape[0])
         if folds is not None and self._learning_loss() == squared:
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = sum_folds(engine, folds)
@@ -482,10 +482,10 @@ def _check_finite(means: Means, X: Any) -> None:
     )
 
 
-def _as_folds(cv: Any, y: ArrayLike, rows: RowSets) -> Folds | None:
+def _as_folds(cv: Any, rows: RowSets, n_rows: int) -> Folds | None:
     """Return the partition that a K-fold splitter makes, or None for any other kind of splits."""
     if isinstance(cv, PairKFold):
-        return Folds.of_rows(cv.assign(y), rows, cv.n_splits)
+        return Folds.of_rows(cv.deal(rows, n_rows), rows, cv.n_splits)
     return None
 
 

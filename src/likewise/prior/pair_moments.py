@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from likewise.engines import Block, MemoryEngine
+from likewise.losses import FloatArray
 from likewise.pairs import RowSets, count_positions, locate_su, row_numbers, take_rows
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
@@ -30,8 +31,6 @@ from likewise.prior.latent_classes import (
     profile_log_likelihood,
 )
 from likewise.prior.scores import Candidate, Triple, learn_score
-
-FloatArray = NDArray[np.float64]
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""

@@ -16,10 +16,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.kernel_approximation import Nystroem
 
+from likewise.engines.kernels import decide
 from likewise.likelihood import expand, negative_log_likelihood
+from likewise.losses import FloatArray
 from likewise.pairs import is_sparse
 
-FloatArray = NDArray[np.float64]
 Score = Callable[[Any], FloatArray]
 """Rows of shape (m, n_features), dense or sparse, to scores of shape (m,)."""
 
@@ -145,9 +146,9 @@ def _cross_fit(
             train = sample.among(~pairs, ~rows)
             # Starting from the fit to all rows only picks the hill; the climb forgets it.
             own = _minimise(train, alpha, weights)
-            scores = sample.among(pairs, rows).map(partial(_decide, weights=own))
+            scores = sample.among(pairs, rows).map(partial(decide, weights=own))
             held_out += negative_log_likelihood(scores.left, scores.right, scores.unlabeled)
-            reference = np.sort(_decide(train.unlabeled, own))
+            reference = np.sort(decide(train.unlabeled, own))
             own_ranks = scores.map(partial(rank, reference=reference))
             ranks.left[pairs], ranks.right[pairs] = own_ranks.left, own_ranks.right
             ranks.unlabeled[rows] = own_ranks.unlabeled
@@ -160,7 +161,7 @@ def _cross_fit(
                 ranks.right,
                 ranks.unlabeled,
                 _Linear(features, weights),
-                np.sort(_decide(sample.unlabeled, weights)),
+                np.sort(decide(sample.unlabeled, weights)),
             )
         )
     return candidates
@@ -180,14 +181,10 @@ class _Linear:
 
     def __call__(self, rows: Any) -> FloatArray:
         if self.features.kernel is not None:
-            return _decide(self.features(rows), self.weights)
+            return decide(self.features(rows), self.weights)
         # Standardising the weights instead of the rows copies nothing.
         slopes = self.weights[:-1] / self.features.scale
         return np.asarray(rows @ slopes + (self.weights[-1] - self.features.mean @ slopes))
-
-
-def _decide(features: FloatArray, weights: FloatArray) -> FloatArray:
-    return np.asarray(features @ weights[:-1] + weights[-1])
 
 
 def _path(sample: Triple, alphas: Sequence[float], starts: list[FloatArray]) -> list[FloatArray]:
@@ -201,7 +198,7 @@ def _path(sample: Triple, alphas: Sequence[float], starts: list[FloatArray]) -> 
 
 def _oriented(weights: FloatArray, sample: Triple) -> FloatArray:
     """Turn the weights so that more unlabeled rows are on the high side; the likelihood is even."""
-    return weights if expit(_decide(sample.unlabeled, weights)).mean() >= 0.5 else -weights
+    return weights if expit(decide(sample.unlabeled, weights)).mean() >= 0.5 else -weights
 
 
 def _minimise(sample: Triple, alpha: float, start: FloatArray) -> FloatArray:
@@ -219,7 +216,7 @@ def _minimise(sample: Triple, alpha: float, start: FloatArray) -> FloatArray:
 def _objective(weights: FloatArray, sample: Triple, alpha: float) -> tuple[float, FloatArray]:
     """Return the penalised pair likelihood and its gradient; the intercept is free."""
     tables = (sample.left, sample.right, sample.unlabeled)
-    value, *slopes = expand(*(_decide(table, weights) for table in tables))
+    value, *slopes = expand(*(decide(table, weights) for table in tables))
     gradient = np.empty_like(weights)
     gradient[:-1] = alpha * weights[:-1]
     gradient[:-1] += sum(table.T @ slope for table, slope in zip(tables, slopes, strict=True))
