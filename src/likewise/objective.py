@@ -5,21 +5,33 @@ behind the engine; scikit-learn and weak labels are not known here.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from likewise.engines.arrays import like, to_numpy
 from likewise.engines.base import Engine
 from likewise.engines.kernels import column_sums, decide, weighted_gram, weighted_sum
 from likewise.engines.kernels import gram as block_gram
+from likewise.engines.memory import MemoryEngine
 from likewise.losses import FloatArray, MarginLoss, double_hinge, squared
+from likewise.pairs import RowSets
 from likewise.risk import linear_term
 from likewise.solvers import (
     RidgePath,
     Solution,
     minimise_double_hinge,
     minimise_smooth,
+    minimise_smoothed_hinge,
     penalty_diagonal,
 )
+
+_SAMPLE_ENTRIES = 1 << 22
+"""Numbers in the sample that solvers start from: 32 MiB, and passes over it cost next to nothing
+beside one over the rows of an engine for which it matters."""
+_SAMPLE_TOL = 1e-7
+"""Gap on the sample; its minimiser is farther from that of all rows than this."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +48,75 @@ class Means:
 
 def mean_rows(engine: Engine) -> Means:
     """Average the members of the similar pairs and the unlabeled rows, in one pass."""
-    left, right = engine.map_reduce("similar", lambda b: tuple(map(column_sums, b.tables)))
     (unlabeled,) = engine.map_reduce("unlabeled", lambda b: (column_sums(b.tables[0]),))
-    return Means((left + right) / (2 * engine.count("similar")), unlabeled / unlabeled[-1])
+    return Means(_mean_member(engine), unlabeled / unlabeled[-1])
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What one pass over the rows tells, before loss, prior and alpha are known.
+
+    Attributes
+    ----------
+    gram : array of shape (p, p)
+        Mean of ``x x'`` over unlabeled rows x with a one behind their features.
+    means : Means
+    """
+
+    gram: FloatArray
+    means: Means
+
+
+def summarise(engine: Engine) -> Summary:
+    """Collect the means of rows and of their outer products, in one pass."""
+    (total,) = engine.map_reduce("unlabeled", lambda b: (block_gram(b.tables[0]),))
+    gram = total / total[-1, -1]
+    return Summary(gram, Means(_mean_member(engine), gram[-1]))
+
+
+def _mean_member(engine: Engine) -> FloatArray:
+    left, right = engine.map_reduce("similar", lambda b: tuple(map(column_sums, b.tables)))
+    return np.asarray((left + right) / (2 * engine.count("similar")))
+
+
+@dataclass(frozen=True)
+class SUObjective:
+    """The SU risk of one loss on the rows of an engine, for any prior and penalty.
+
+    Attributes
+    ----------
+    engine : Engine
+    summary : Summary
+        Of that engine.
+    loss : MarginLoss
+    """
+
+    engine: Engine
+    summary: Summary
+    loss: MarginLoss
+
+    @cached_property
+    def sample(self) -> MemoryEngine:
+        """Evenly spaced unlabeled rows in memory: all of them if there are few."""
+        stride = -(-self.engine.count("unlabeled") * self.engine.n_features // _SAMPLE_ENTRIES)
+        (rows,) = self.engine.every("unlabeled", max(1, stride))
+        none = slice(0, 0, 1)
+        return MemoryEngine(rows, RowSets(slice(0, rows.shape[0], 1), none, none, none, none))
+
+    def expand(
+        self, engine: Engine, linear: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value, gradient and Hessian without penalty on the rows of `engine`."""
+        loss = self.loss  # a kernel may travel: it takes along what it needs, not the rows
+        value, gradient, hessian = engine.map_reduce(
+            "unlabeled", lambda block: _even_sums(block.tables[0], loss, weights)
+        )
+        n = engine.count("unlabeled")
+        return float(value / n - linear @ weights), gradient / n - linear, hessian / n
 
 
 def minimise_su_risk(
-    engine: Engine,
-    means: Means,
-    loss: MarginLoss,
+    objective: SUObjective,
     *,
     prior: float,
     alpha: float,
@@ -56,10 +128,7 @@ def minimise_su_risk(
 
     Parameters
     ----------
-    engine : Engine
-    means : Means
-        What `mean_rows` returned for this engine.
-    loss : MarginLoss
+    objective : SUObjective
     prior, alpha : float
     regularize_intercept : bool
     tol : float
@@ -70,40 +139,59 @@ def minimise_su_risk(
     -------
     Solution
     """
-    linear = means.linear_term(prior)
-    if loss == squared:
-        (gram,) = engine.map_reduce("unlabeled", lambda b: (block_gram(b.tables[0]),))
-        path = RidgePath(
-            gram / engine.count("unlabeled"), regularize_intercept=regularize_intercept
-        )
+    linear = objective.summary.means.linear_term(prior)
+    if objective.loss == squared:
+        path = RidgePath(objective.summary.gram, regularize_intercept=regularize_intercept)
         return path.solution(linear, alpha, tol=tol)
-    penalty = penalty_diagonal(engine.n_features, alpha, regularize_intercept)
-    if loss == double_hinge:
-        return minimise_double_hinge(engine, linear, penalty, tol=tol, max_iter=max_iter)
-
-    def evaluate(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        return _expand(engine, loss, linear, weights)
-
-    return minimise_smooth(evaluate, penalty, tol=tol, max_iter=max_iter)
+    penalty = penalty_diagonal(objective.engine.n_features, alpha, regularize_intercept)
+    minimise = _minimise_kinked if objective.loss == double_hinge else _minimise_smooth
+    return minimise(objective, linear, penalty, tol, max_iter)
 
 
-def _expand(
-    engine: Engine, loss: MarginLoss, linear: FloatArray, weights: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return value, gradient and Hessian of the unpenalised objective, in one pass."""
-    value, gradient, hessian = engine.map_reduce(
-        "unlabeled", lambda block: _even_sums(block.tables[0], loss, weights)
+def _minimise_kinked(
+    objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
+) -> Solution:
+    """Minimise the double hinge, exactly where arrays over all rows fit into memory."""
+    if isinstance(objective.engine, MemoryEngine):
+        return minimise_double_hinge(objective.engine, linear, penalty, tol=tol, max_iter=max_iter)
+    is_all = objective.sample.count("unlabeled") == objective.engine.count("unlabeled")
+    start = minimise_double_hinge(
+        objective.sample, linear, penalty, tol=tol if is_all else _SAMPLE_TOL, max_iter=max_iter
     )
-    n = engine.count("unlabeled")
-    return float(value / n - linear @ weights), gradient / n - linear, hessian / n
+    if is_all:
+        return start
+    return minimise_smoothed_hinge(
+        objective.engine, linear, penalty, start=start.weights, tol=tol, max_iter=max_iter
+    )
+
+
+def _minimise_smooth(
+    objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
+) -> Solution:
+    def evaluate(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return objective.expand(objective.engine, linear, weights)
+
+    def evaluate_sample(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return objective.expand(objective.sample, linear, weights)
+
+    n_rows = objective.engine.count("unlabeled")
+    if n_rows * objective.engine.n_features <= _SAMPLE_ENTRIES and isinstance(
+        objective.engine, MemoryEngine
+    ):
+        return minimise_smooth(evaluate, penalty, tol=tol, max_iter=max_iter)
+    if objective.sample.count("unlabeled") == n_rows:
+        return minimise_smooth(evaluate_sample, penalty, tol=tol, max_iter=max_iter)
+    start = minimise_smooth(evaluate_sample, penalty, tol=_SAMPLE_TOL, max_iter=max_iter)
+    return minimise_smooth(evaluate, penalty, start=start.weights, tol=tol, max_iter=max_iter)
 
 
 def _even_sums(
-    rows: np.ndarray, loss: MarginLoss, weights: FloatArray
+    rows: Any, loss: MarginLoss, weights: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    z = decide(rows, weights)
+    # Losses are functions of numpy arrays, so decision values come to the host for them.
+    z = to_numpy(decide(rows, weights))
     return (
         float(loss.even(z).sum()),
-        weighted_sum(rows, loss.even_derivative(z)),
-        weighted_gram(rows, loss.even_curvature(z)),
+        weighted_sum(rows, like(rows, loss.even_derivative(z))),
+        weighted_gram(rows, like(rows, loss.even_curvature(z))),
     )

@@ -25,6 +25,7 @@ __all__ = [
     "count_positions",
     "is_sparse",
     "locate",
+    "locate_pairs",
     "locate_su",
     "pack",
     "row_numbers",
@@ -62,6 +63,11 @@ class RowSets(NamedTuple):
     dissimilar_left: Positions
     dissimilar_right: Positions
 
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs, similar and dissimilar."""
+        return count_positions(self.left) + count_positions(self.dissimilar_left)
+
     def among(self, chosen: NDArray[np.bool_]) -> "RowSets":
         """Return the positions that a mask over all rows keeps; a torn pair is an error."""
         kept = [chosen[positions] for positions in self]
@@ -75,15 +81,14 @@ class RowSets(NamedTuple):
         )
 
 
-def pack(
-    unlabeled: Table, similar: Any = None, dissimilar: Any = None
-) -> tuple[Table, NDArray[np.int64]]:
+def pack(unlabeled: Table, similar: Any = None, dissimilar: Any = None) -> tuple[Table, Any]:
     """Stack unlabeled rows and pairs into one table with one integer label per row.
 
     Parameters
     ----------
     unlabeled : table of shape (n_unlabeled, n_features)
-        Numpy array, scipy sparse matrix, or pandas or polars data frame.
+        Numpy array, scipy sparse matrix, or pandas or polars data frame. Parquet files, Dask
+        collections and torch tensors stay where they are: `X` is a `PairSource` then, `y` is None.
     similar : pairs, optional
         Pairs known to be of one class: two tables ``(A, B)`` whose rows belong together, an array
         of shape (n, 2, n_features), or an integer array of shape (n, 2) with row numbers of
@@ -107,6 +112,10 @@ def pack(
     >>> y
     array([ 0,  0,  0,  0,  1,  1, -1, -1])
     """
+    from likewise.engines.source import is_source, pack_source  # engines read weak labels too
+
+    if is_source(unlabeled):
+        return pack_source(unlabeled, similar, dissimilar), None
     unlabeled = _as_table(unlabeled, "unlabeled")
     same = _pair_tables(similar, unlabeled, "similar")
     different = _pair_tables(dissimilar, unlabeled, "dissimilar")
@@ -198,6 +207,31 @@ def locate_su(y: ArrayLike | None, n_rows: int, name: str) -> RowSets:
     -------
     RowSets
     """
+    rows = _located(y, n_rows, name)
+    check_parts(rows, name)
+    return rows
+
+
+def locate_pairs(y: ArrayLike | None, n_rows: int, name: str) -> RowSets:
+    """Locate the rows of weak labels for a learner of pairs of both kinds and unlabeled rows.
+
+    Parameters
+    ----------
+    y, n_rows, name
+        As in `locate_su`.
+
+    Returns
+    -------
+    RowSets
+    """
+    rows = _located(y, n_rows, name)
+    if not rows.n_pairs:
+        raise ValueError(f"{name} needs at least one pair, but y holds none.")
+    _check_unlabeled(rows, name)
+    return rows
+
+
+def _located(y: ArrayLike | None, n_rows: int, name: str) -> RowSets:
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None: pass the weak labels that "
@@ -205,9 +239,7 @@ def locate_su(y: ArrayLike | None, n_rows: int, name: str) -> RowSets:
         )
     if np.shape(y)[:1] != (n_rows,):
         raise ValueError(f"X has {n_rows} rows but y has shape {np.shape(y)}.")
-    rows = locate(y)
-    check_parts(rows, name)
-    return rows
+    return locate(y)
 
 
 def check_parts(rows: RowSets, name: str) -> None:
@@ -220,6 +252,10 @@ def check_parts(rows: RowSets, name: str) -> None:
         )
     if not count_positions(rows.left):
         raise ValueError(f"{name} needs at least one similar pair, but y holds none.")
+    _check_unlabeled(rows, name)
+
+
+def _check_unlabeled(rows: RowSets, name: str) -> None:
     if not count_positions(rows.unlabeled):
         raise ValueError(f"{name} needs unlabeled rows (y = 0) beside the pairs, but y holds none.")
 

@@ -4,7 +4,7 @@ Every function draws on the axes it is given, or on new ones, and returns them. 
 model, saves a file or changes matplotlib's settings; matplotlib is imported on first use.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,15 @@ from likewise.risk import similar_loss, unlabeled_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["plot_decision_map", "plot_losses", "plot_score_histograms", "plot_su_losses"]
+__all__ = [
+    "plot_decision_map",
+    "plot_label_free_report",
+    "plot_losses",
+    "plot_score_histograms",
+    "plot_su_losses",
+]
 
 # The Okabe-Ito colours, told apart by people with any common colour blindness.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -178,6 +185,68 @@ def plot_decision_map(
     ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
     legend_below(ax, ncols=2)
     return ax
+
+
+def plot_label_free_report(
+    estimates: Mapping[str, Any],
+    chances: NDArray[np.float64],
+    predictions: NDArray[np.bool_],
+    level: float,
+) -> "Figure":
+    """Draw estimates with their intervals, and the chances of the rows behind them.
+
+    Parameters
+    ----------
+    estimates : mapping of str to Estimate
+        Titles, and what has a ``value`` and an ``interval``.
+    chances : array of shape (n_rows,)
+        Chance of class +1 of unlabeled rows.
+    predictions : boolean array of shape (n_rows,)
+        Whether +1 is predicted for them.
+    level : float
+        Level of the intervals.
+
+    Returns
+    -------
+    matplotlib Figure
+        A figure of its own, not one of pyplot's.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[1.2, 1.0])
+    for position, estimate in enumerate(reversed(list(estimates.values()))):
+        low, high = estimate.interval
+        left.plot([low, high], [position, position], color=BLUE, lw=6, alpha=0.35)
+        left.plot(estimate.value, position, "o", color=BLUE)
+        beside = (6, 0) if estimate.value < 0.85 else (-6, 0)
+        left.annotate(
+            f"{estimate.value:.3f}",
+            (high if beside[0] > 0 else low, position),
+            xytext=beside,
+            textcoords="offset points",
+            va="center",
+            ha="left" if beside[0] > 0 else "right",
+            color=INK,
+        )
+    left.set_yticks(range(len(estimates)), list(reversed(list(estimates))))
+    left.set(xlim=(0, 1), ylim=(-0.6, len(estimates) - 0.4))
+    left.set_title(f"estimates and {100 * level:g} % intervals", loc="left", fontsize="medium")
+    left.grid(axis="x", color=GREY, alpha=0.25)
+    bins = np.linspace(0.0, 1.0, 21)
+    parts = [chances[predictions], chances[~predictions]]
+    right.hist(
+        parts,
+        bins=list(bins),
+        stacked=True,
+        color=[BLUE, VERMILION],
+        label=["predicted +1", "predicted -1"],
+    )
+    right.set(xlabel="chance of class +1, by the pairs", ylabel="unlabeled rows", xlim=(0, 1))
+    right.legend(frameon=False)
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
 
 
 def _draw_decision_values(clf: Any, X: Table, points: NDArray[np.float64], ax: "Axes") -> None:

@@ -5,22 +5,37 @@ What it selects is not known here: a classifier is anything with a decision func
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from likewise.engines.base import Block, Engine
-from likewise.engines.kernels import column_sums, decide, gram
+from likewise.engines.base import Block, Engine, Kernel, Part, Sums
+from likewise.engines.kernels import column_sums, count_positive, gram
+from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray, Loss
-from likewise.objective import Means
-from likewise.pairs import RowSets, as_slice, count_positions, locate, take_rows
+from likewise.objective import Means, Summary
+from likewise.pairs import (
+    Positions,
+    RowSets,
+    as_slice,
+    count_positions,
+    locate,
+    locate_pairs,
+    take_rows,
+)
 from likewise.risk import RiskEstimate, su_risk_of_decisions, zero_one_risk_of_shares
 from likewise.solvers import RidgePath
 
-__all__ = ["PairKFold", "su_risk", "su_risk_scorer"]
+__all__ = [
+    "PairKFold",
+    "pair_log_likelihood",
+    "pair_log_likelihood_scorer",
+    "su_risk",
+    "su_risk_scorer",
+]
 
 
 class PairKFold(BaseCrossValidator):
@@ -181,16 +196,93 @@ def _prior_of(estimator: Any) -> float:
     )
 
 
+def pair_log_likelihood(y: ArrayLike, scores: ArrayLike) -> float:
+    """Return how well class scores explain the pairs of weak labels, in nats per pair.
+
+    Parameters
+    ----------
+    y : integer array of shape (n_rows,)
+        Weak labels with at least one pair and one unlabeled row.
+    scores : array of shape (n_rows,) or (n_rows, n_classes)
+        Log-odds of one of two classes, or one score per class, of the same rows, from a model that
+        did not learn from them. Which class is which does not matter.
+
+    Returns
+    -------
+    float
+        Above zero if the scores know something of the classes; see `likewise.likelihood`.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.pair_log_likelihood([1, 1, 2, 2, 0, 0], [5.0, 5.0, -5.0, -5.0, 5.0, -5.0]) > 0.5
+    True
+    """
+    rows = locate_pairs(y, np.shape(y)[0], "The pair likelihood")
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape[:1] != np.shape(y)[:1] or values.ndim > 2:
+        raise ValueError(f"scores have shape {values.shape} but y has {np.size(y)} labels.")
+    parts = (rows.unlabeled, rows.left, rows.right, rows.dissimilar_left, rows.dissimilar_right)
+    ordered = np.concatenate([values[part] for part in parts])
+    sizes = (rows.unlabeled, rows.left, rows.dissimilar_left)
+    counts = Counts(*(count_positions(part) for part in sizes))
+    return -expand(log_probabilities(ordered), counts).value
+
+
+def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
+    """Score a fitted classifier on weak labels by the pair likelihood of its decision function.
+
+    Pass it as ``scoring=`` to scikit-learn's searches, with ``cv=PairKFold(...)``. Decision values
+    must be log-odds, as those of `PairClassifier` and of logistic models are.
+
+    Parameters
+    ----------
+    estimator : fitted classifier or pipeline
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels.
+
+    Returns
+    -------
+    float
+    """
+    return pair_log_likelihood(y, estimator.decision_function(X))
+
+
+class Folds(Protocol):
+    """A partition of the unlabeled rows, and one of the similar pairs, into as many folds."""
+
+    @property
+    def count(self) -> int:
+        """Number of folds."""
+
+    def split(self, part: Part, at: slice) -> list[Positions]:
+        """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
+
+
 @dataclass(frozen=True)
-class Folds:
-    """A partition: the fold number of every unlabeled row and of every similar pair."""
+class DealtFolds:
+    """Folds dealt in turn: row (or pair) i is in fold ``i % count``, so nothing is stored."""
+
+    count: int
+
+    def split(self, part: Part, at: slice) -> list[Positions]:
+        """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
+        size = at.stop - at.start
+        firsts = [(fold - at.start) % self.count for fold in range(self.count)]
+        return [slice(min(first, size), size, self.count) for first in firsts]
+
+
+@dataclass(frozen=True)
+class GivenFolds:
+    """The fold number of every unlabeled row and of every similar pair."""
 
     unlabeled: NDArray[np.intp]
     similar: NDArray[np.intp]
     count: int
 
     @classmethod
-    def of_rows(cls, fold_of_row: NDArray[np.intp], rows: RowSets, count: int) -> "Folds":
+    def of_rows(cls, fold_of_row: NDArray[np.intp], rows: RowSets, count: int) -> "GivenFolds":
         """Build from the fold of every row; the members of a pair must be in one fold."""
         left, right = fold_of_row[rows.left], fold_of_row[rows.right]
         if np.any(left != right):
@@ -198,6 +290,11 @@ class Folds:
                 "The cross-validation splitter tears pairs apart; use likewise.PairKFold."
             )
         return cls(fold_of_row[rows.unlabeled], left, count)
+
+    def split(self, part: Part, at: slice) -> list[Positions]:
+        """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
+        here = (self.unlabeled if part == "unlabeled" else self.similar)[at]
+        return [as_slice(np.flatnonzero(here == fold)) for fold in range(self.count)]
 
 
 @dataclass(frozen=True)
@@ -215,57 +312,105 @@ class FoldSums:
     grams: FloatArray
     similar: FloatArray
 
-    def problem_without(self, fold: int | None) -> tuple[FloatArray, Means]:
+    def without(self, fold: int | None) -> Summary:
         """Return mean outer product and mean rows over all folds but one (or over all)."""
         gram_sum, similar_sum = self.grams.sum(axis=0), self.similar.sum(axis=0)
         if fold is not None:
             gram_sum -= self.grams[fold]
             similar_sum -= self.similar[fold]
         mean_gram = gram_sum / gram_sum[-1, -1]
-        return mean_gram, Means(similar_sum / similar_sum[-1], mean_gram[-1])
+        return Summary(mean_gram, Means(similar_sum / similar_sum[-1], mean_gram[-1]))
 
 
 def sum_folds(engine: Engine, folds: Folds) -> FoldSums:
     """Collect the sums of every fold in one pass."""
-    (grams,) = engine.map_reduce(
-        "unlabeled", lambda b: (_by_fold(gram, b, folds.unlabeled, folds),)
-    )
+    (grams,) = engine.map_reduce("unlabeled", lambda b: (_by_fold(gram, "unlabeled", b, folds),))
     (similar,) = engine.map_reduce(
-        "similar", lambda b: (_by_fold(column_sums, b, folds.similar, folds),)
+        "similar", lambda b: (_by_fold(column_sums, "similar", b, folds),)
     )
     return FoldSums(grams, similar)
 
 
-def squared_risks(
-    engine: Engine,
-    folds: Folds,
-    sums: FoldSums,
-    *,
-    prior: float,
-    alphas: Sequence[float],
-    regularize_intercept: bool,
-) -> FloatArray:
-    """Cross-validate the squared loss for all alphas by adding and subtracting sums.
+def squared_weights(
+    sums: FoldSums, *, prior: float, alphas: Sequence[float], regularize_intercept: bool
+) -> list[FloatArray]:
+    """Fit the squared loss without each fold in turn, by adding and subtracting sums.
 
-    What the training rows of a fold sum to is the total less the fold. One more pass counts the
-    decisions of every fold's models on its own rows.
+    What the training rows of a fold sum to is the total less the fold.
 
     Returns
     -------
-    array of shape (n_folds, n_alphas)
-        Zero-one SU risks.
+    list of arrays of shape (p, n_alphas), one for each fold
     """
     weights = []
-    for fold in range(folds.count):
-        gram_mean, means = sums.problem_without(fold)
-        path = RidgePath(gram_mean, regularize_intercept=regularize_intercept)
-        linear = means.linear_term(prior)
+    for fold in range(len(sums.grams)):
+        summary = sums.without(fold)
+        path = RidgePath(summary.gram, regularize_intercept=regularize_intercept)
+        linear = summary.means.linear_term(prior)
         weights.append(np.column_stack([path.solve(linear, alpha) for alpha in alphas]))
+    return weights
+
+
+def fold_risks(
+    engine: Engine, folds: Folds, weights: Sequence[FloatArray], prior: float
+) -> FloatArray:
+    """Return the zero-one SU risks of each fold's models on its own rows, in one pass.
+
+    Parameters
+    ----------
+    engine : Engine
+    folds : Folds
+    weights : sequence of arrays of shape (p, n_models), one for each fold
+    prior : float
+
+    Returns
+    -------
+    array of shape (n_folds, n_models)
+    """
     shares = (
-        _positive_shares(engine, "similar", weights, folds.similar, folds),
-        _positive_shares(engine, "unlabeled", weights, folds.unlabeled, folds),
+        _positive_shares(engine, "similar", weights, folds),
+        _positive_shares(engine, "unlabeled", weights, folds),
     )
     return zero_one_risk_of_shares(*shares, prior)
+
+
+class WithoutFold(Engine):
+    """The rows and pairs of an engine that are not in one of folds dealt in turn.
+
+    Parameters
+    ----------
+    engine : Engine
+    n_folds, fold : int
+    """
+
+    def __init__(self, engine: Engine, n_folds: int, fold: int) -> None:
+        self._engine = engine
+        self._n_folds = n_folds
+        self._fold = fold
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self._engine.n_features
+
+    def count(self, part: Part) -> int:
+        """Return the number of unlabeled rows, or of similar pairs, outside the fold."""
+        return _kept_before(self._engine.count(part), self._n_folds, self._fold)
+
+    def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
+        n_folds, fold = self._n_folds, self._fold
+
+        def outside(block: Block) -> Sums:
+            kept = np.arange(block.rows.start, block.rows.stop) % n_folds != fold
+            tables = tuple(table[kept] for table in block.tables)
+            return kernel(Block(tables, _kept_before(block.start, n_folds, fold)))
+
+        return self._engine._sum_over(part, outside)
+
+
+def _kept_before(position: int, n_folds: int, fold: int) -> int:
+    """Return how many of the first `position` rows are outside the fold."""
+    return position - (position - fold + n_folds - 1) // n_folds
 
 
 def zero_one_risks(engine: Engine, weights: FloatArray, prior: float) -> FloatArray:
@@ -280,35 +425,33 @@ def zero_one_risks(engine: Engine, weights: FloatArray, prior: float) -> FloatAr
 def _count_positive(tables: Iterable[Any], weights: FloatArray) -> tuple[NDArray[np.intp], int]:
     counts, size = np.zeros(weights.shape[1], dtype=np.intp), 0
     for rows in tables:
-        counts += np.count_nonzero(decide(rows, weights) > 0, axis=0)
+        counts += count_positive(rows, weights)
         size += rows.shape[0]
     return counts, size
 
 
-def _rows_of_folds(block: Block, fold_of: NDArray[np.intp], folds: Folds) -> Iterator[list[Any]]:
+def _rows_of_folds(part: Part, block: Block, folds: Folds) -> Iterator[list[Any]]:
     """Yield, fold by fold, the block's rows in that fold (a view where folds are dealt in turn)."""
-    here = fold_of[block.rows]
-    for fold in range(folds.count):
-        positions = as_slice(np.flatnonzero(here == fold))
+    for positions in folds.split(part, block.rows):
         yield [take_rows(table, positions) for table in block.tables]
 
 
-def _by_fold(kernel: Any, block: Block, fold_of: NDArray[np.intp], folds: Folds) -> FloatArray:
+def _by_fold(kernel: Any, part: Part, block: Block, folds: Folds) -> FloatArray:
     """Sum `kernel` over the block's tables for each fold, stacked along the first axis."""
     return np.stack(
-        [sum(kernel(rows) for rows in tables) for tables in _rows_of_folds(block, fold_of, folds)]
+        [sum(kernel(rows) for rows in tables) for tables in _rows_of_folds(part, block, folds)]
     )
 
 
 def _positive_shares(
-    engine: Engine, part: Any, weights: list[FloatArray], fold_of: NDArray[np.intp], folds: Folds
+    engine: Engine, part: Part, weights: Sequence[FloatArray], folds: Folds
 ) -> FloatArray:
-    """Return the share of each fold's rows that its own models decide for +1, folds x alphas."""
+    """Return the share of each fold's rows that its own models decide for +1, folds x models."""
 
     def kernel(block: Block) -> tuple[FloatArray, NDArray[np.intp]]:
         counted = [
             _count_positive(tables, own)
-            for tables, own in zip(_rows_of_folds(block, fold_of, folds), weights, strict=True)
+            for tables, own in zip(_rows_of_folds(part, block, folds), weights, strict=True)
         ]
         return np.stack([c for c, _ in counted]), np.array([size for _, size in counted])
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,10 +19,16 @@ class LabeledSUClassifierCV(LearnsFromLabels, lw.SUClassifierCV):
     """`SUClassifierCV` that the checks can feed."""
 
 
+class LabeledPairClassifier(LearnsFromLabels, lw.PairClassifier):
+    """`PairClassifier` that the checks can feed."""
+
+
 EXPECTED_FAILURES: dict[str, str] = {}
 """Checks that cannot hold, each with its reason; there are none."""
 
 
+# Many checks feed noise, and `PairClassifier` says so.
+@pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
 @parametrize_with_checks(
     [
         *(
@@ -29,6 +36,10 @@ EXPECTED_FAILURES: dict[str, str] = {}
             for loss in ("squared", "logistic", "double_hinge")
         ),
         *(LabeledSUClassifierCV(loss, prior=PRIOR) for loss in ("squared", "logistic")),
+        *(
+            LabeledPairClassifier(features=features, alphas=[0.1], pairing="random", cv=2)
+            for features in ("linear", "rbf")
+        ),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.datasets import SUSample
-from likewise.engines import memory
+from likewise.engines import base
 from likewise.losses import MarginLoss
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -217,7 +217,7 @@ def test_row_order_and_block_size_do_not_matter(
 ) -> None:
     X, y = draw_waveform(60, 80).pack()
     whole = lw.SUClassifier(loss, prior=0.7, alpha=0.01).fit(X, y)
-    monkeypatch.setattr(memory, "_BLOCK_ENTRIES", 200)
+    monkeypatch.setattr(base, "BLOCK_ENTRIES", 200)
     order = rng.permutation(len(y))
     blocks = lw.SUClassifier(loss, prior=0.7, alpha=0.01).fit(X[order], y[order])
     np.testing.assert_allclose(blocks.coef_, whole.coef_, rtol=1e-5, atol=1e-7)

@@ -14,20 +14,37 @@ from likewise.datasets import make_gaussians
 Run = Callable[..., Any]
 
 
+def write_files(folder: Path, n_rows: int = 300, n_pairs: int = 120) -> None:
+    """Write rows.csv and pairs.csv."""
+    X, y = make_gaussians(300, separation=4.0, random_state=0)
+    X, y = X[:n_rows], y[:n_rows]
+    rows = [f"r{i:03d},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    (folder / "rows.csv").write_text("\n".join(["id,first,second", *rows]) + "\n")
+    rng = np.random.default_rng(0)
+    pairs = []
+    for positive in rng.random(n_pairs) < 0.7**2 / (0.7**2 + 0.3**2):
+        left, right = rng.choice(np.flatnonzero((y == 1) == positive), 2, replace=False)
+        pairs.append(f"r{left:03d},r{right:03d}")
+    (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]) + "\n")
+
+
+def keep(path: Path, n_lines: int) -> None:
+    """Cut a file off after its heading and so many lines."""
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[: n_lines + 1]))
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make it the working folder, with rows.csv and pairs.csv in it."""
-    X, y = make_gaussians(300, separation=4.0, random_state=0)
-    rows = [f"r{i:03d},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
-    (tmp_path / "rows.csv").write_text("\n".join(["id,first,second", *rows]) + "\n")
-    rng = np.random.default_rng(0)
-    pairs = []
-    for positive in rng.random(120) < 0.7**2 / (0.7**2 + 0.3**2):
-        left, right = rng.choice(np.flatnonzero((y == 1) == positive), 2, replace=False)
-        pairs.append(f"r{left:03d},r{right:03d}")
-    (tmp_path / "pairs.csv").write_text("\n".join(["left,right", *pairs]) + "\n")
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def few(folder: Path) -> None:
+    """Write fewer rows and pairs, where the numbers do not matter but the time does."""
+    write_files(folder, n_rows=100, n_pairs=30)
 
 
 @pytest.fixture
@@ -79,6 +96,29 @@ def refuse(run: Run, folder: Path) -> Run:
 
 @pytest.fixture
 def model(folder: Path, succeed: Run) -> Path:
-    """Fit rows.csv and pairs.csv."""
-    succeed("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+    """Fit rows.csv and pairs.csv by the paper's method, which is the quicker one."""
+    succeed("fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops")
     return folder / "model.skops"
+
+
+@pytest.fixture
+def relate(folder: Path, truth: Any) -> Callable[[int], None]:
+    """Give every pair of pairs.csv its relation, and add so many dissimilar ones."""
+
+    def writer(n_dissimilar: int) -> None:
+        similar = (folder / "pairs.csv").read_text().splitlines()[1:]
+        positive, negative = np.flatnonzero(truth == 1), np.flatnonzero(truth == -1)
+        different = zip(positive[:n_dissimilar], negative[:n_dissimilar], strict=True)
+        lines = [f"{pair},must-link" for pair in similar]
+        lines += [f"r{a:03d},r{b:03d},cannot_link" for a, b in different]
+        (folder / "pairs.csv").write_text("\n".join(["left,right,relation", *lines]) + "\n")
+
+    return writer
+
+
+@pytest.fixture
+def unrelated(folder: Path) -> None:
+    """Replace the pairs by rows put together blindly."""
+    rng = np.random.default_rng(0)
+    pairs = [f"r{a:03d},r{b:03d}" for a, b in (rng.choice(300, 2, False) for _ in range(40))]
+    (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]))

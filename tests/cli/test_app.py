@@ -14,6 +14,8 @@ from likewise.datasets import list_datasets
 
 from .conftest import Run
 
+FIT = ("fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops")
+
 
 def start(*arguments: str, before: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, `before` first."""
@@ -33,7 +35,7 @@ def test_version_is_that_of_the_library(succeed: Run) -> None:
 
 def test_help_lists_the_commands(succeed: Run) -> None:
     output = succeed("--help").stdout
-    for command in ("demo", "fit", "predict", "prior", "datasets", "reproduce"):
+    for command in ("demo", "fit", "predict", "prior", "report", "datasets", "reproduce"):
         assert command in output
 
 
@@ -82,11 +84,7 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(model: Path) -> None
         "    raise KeyboardInterrupt\n"
         "skops.io.dump = dump"
     )
-    result = start(
-        *("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops"),
-        before=interrupt,
-        cwd=model.parent,
-    )
+    result = start(*FIT, before=interrupt, cwd=model.parent)
     assert result.returncode == 130
     assert "Traceback" not in result.stderr
     assert model.read_bytes() == old
@@ -98,7 +96,8 @@ def test_warnings_are_one_plain_line_each(folder: Path) -> None:
     lines[5] = "r004,?,0.5"
     (folder / "rows.csv").write_text("\n".join(lines))
     result = start(
-        *("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops"), cwd=folder
+        *("fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops"),
+        cwd=folder,
     )
     assert result.returncode == 0
     (line,) = result.stderr.splitlines()
@@ -132,7 +131,9 @@ def test_without_pyarrow_one_sentence_names_the_extra(
     folder: Path, refuse: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    sentence = refuse("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+    sentence = refuse(
+        "fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops"
+    )
     assert "likewise[cli]" in sentence
 
 

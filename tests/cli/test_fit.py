@@ -1,4 +1,4 @@
-"""`likewise fit`: what it learns, what it says, and what it refuses."""
+"""`likewise fit --method su`: what it learns, what it says, and what any fit refuses."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,9 @@ import pytest
 
 from likewise.io import load_model
 
-from .conftest import Run
+from .conftest import Run, keep
 
-FIT = ("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+FIT = ("fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops")
 
 
 def edit(path: Path, line: int, text: str) -> None:
@@ -32,9 +32,10 @@ def test_fit_saves_a_model_and_says_how_good_it_is(folder: Path, succeed: Run) -
 def test_json_is_one_object_with_the_figures_of_the_fit(folder: Path, succeed: Run) -> None:
     summary = json.loads(succeed(*FIT, "--json").stdout)
     assert summary["rows"] == 300
-    assert summary["similar_pairs"] == 120
+    assert (summary["method"], summary["loss"]) == ("su", "squared")
+    assert (summary["similar_pairs"], summary["dissimilar_pairs"]) == (120, 0)
     assert summary["features"] == ["first", "second"]
-    assert summary["text_features"] == []
+    assert summary["text_features"] == summary["warnings"] == []
     assert summary["alpha"] in (1e-1, 1e-4, 1e-7)
     assert summary["cv_risk_standard_error"] > 0
     assert 0.5 < summary["positive_share"] < 0.9
@@ -137,11 +138,6 @@ def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[
         assert word in sentence
 
 
-def keep(path: Path, n_lines: int) -> None:
-    """Cut a file off after its heading and so many lines."""
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[: n_lines + 1]))
-
-
 @pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])
 @pytest.mark.parametrize(("n_pairs", "n_folds"), [(2, 2), (4, 4), (5, 5), (7, 5)])
 def test_few_pairs_make_as_many_folds(
@@ -183,26 +179,31 @@ def test_an_index_that_pandas_saved_is_no_feature(folder: Path, succeed: Run) ->
     assert summary["features"] == ["first", "__index_level_0__"]
 
 
-def test_dissimilar_pairs_beside_similar_ones_are_refused_by_the_library(
-    folder: Path, refuse: Run
+def test_dissimilar_pairs_are_refused_and_the_method_that_takes_them_is_named(
+    folder: Path, refuse: Run, relate: Any
 ) -> None:
-    lines = (folder / "pairs.csv").read_text().splitlines()
-    related = [f"{line},must-link" for line in lines[1:]]
-    (folder / "pairs.csv").write_text(
-        "\n".join(["left,right,relation", *related, "r001,r002,cannot_link"])
-    )
-    assert "dissimilar" in refuse(*FIT)
+    relate(2)
+    sentence = refuse(*FIT)
+    assert "2 of the pairs are dissimilar" in sentence
+    assert "leave out --method su" in sentence
+
+
+@pytest.mark.parametrize("option", [("--classes", "2"), ("--pairing", "free")])
+def test_options_of_the_pair_method_are_refused(
+    folder: Path, refuse: Run, option: tuple[str, str]
+) -> None:
+    assert f"{option[0]} is an option of the pair method" in refuse(*FIT, *option)
 
 
 @pytest.mark.parametrize("prior", ["0.5", "0", "1", "-0.1", "nan"])
 def test_an_impossible_prior_is_refused_before_any_file_is_read(
     folder: Path, refuse: Run, prior: str
 ) -> None:
-    sentence = refuse("fit", "missing.csv", "missing.csv", f"--prior={prior}", "-o", "model.skops")
+    sentence = refuse("fit", "missing.csv", "missing.csv", *FIT[3:], f"--prior={prior}")
     assert "--prior" in sentence
 
 
-ESTIMATED = ("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+ESTIMATED = ("fit", "rows.csv", "pairs.csv", "--method", "su", "-o", "model.skops")
 
 
 def test_without_a_prior_it_is_estimated_with_an_interval(
@@ -212,7 +213,7 @@ def test_without_a_prior_it_is_estimated_with_an_interval(
     low, high = summary["prior_interval"]
     assert low < (truth == 1).mean() < high
     assert low < summary["prior"] < high
-    assert (summary["prior_method"], summary["prior_level"]) == ("pair_moments", 0.95)
+    assert (summary["prior_method"], summary["prior_level"]) == ("pair_likelihood", 0.95)
     assert summary["positive"] == "majority"
     predictions = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
     found = np.array([row["prediction"] for row in predictions["predictions"]])
@@ -225,10 +226,14 @@ def test_a_given_prior_has_no_interval(folder: Path, succeed: Run) -> None:
     assert summary["prior_interval"] is summary["prior_level"] is summary["positive"] is None
 
 
-def test_the_summary_says_that_the_prior_was_estimated(folder: Path, succeed: Run) -> None:
-    output = succeed(*ESTIMATED).stdout
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("positive", "which"), [("majority", "larger"), ("minority", "smaller")])
+def test_the_summary_says_that_the_prior_was_estimated(
+    succeed: Run, positive: str, which: str
+) -> None:
+    output = succeed(*ESTIMATED, "--positive", positive).stdout
     (line,) = [line for line in output.splitlines() if line.startswith("prior of +1")]
-    for words in ("estimated", "95 % interval", "+1 is the larger class"):
+    for words in ("estimated", "95 % interval", f"+1 is the {which} class"):
         assert words in line
 
 
@@ -239,13 +244,13 @@ def test_the_smaller_class_can_be_made_positive(folder: Path, succeed: Run, trut
     low, high = majority["prior_interval"]
     assert minority["prior_interval"] == pytest.approx([1 - high, 1 - low])
     assert minority["positive"] == "minority"
-    assert "+1 is the smaller class" in succeed(*ESTIMATED, "--positive", "minority").stdout
     predictions = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
     found = np.array([row["prediction"] for row in predictions["predictions"]])
     assert (found == -truth).mean() > 0.9
 
 
-def test_the_seed_decides_the_estimated_prior(folder: Path, succeed: Run) -> None:
+@pytest.mark.usefixtures("few")
+def test_the_seed_decides_the_estimated_prior(succeed: Run) -> None:
     first, again, other = (
         json.loads(succeed(*ESTIMATED, "--json", "--seed", seed).stdout)["prior"] for seed in "001"
     )
@@ -265,7 +270,9 @@ def test_an_uncertain_prior_is_one_line_of_warning_and_a_note(
     result = succeed(*ESTIMATED, "--json")
     (line,) = result.stderr.splitlines()
     assert line.startswith("likewise: warning: The estimated prior is uncertain")
+    assert "give --prior if you know it, or leave out --method su" in line
     summary = json.loads(result.stdout)
+    assert summary["warnings"] == [line.removeprefix("likewise: warning: ")]
     assert summary["prior_interval"][0] == 0.5
     assert summary["prior_notes"] == ["the interval reaches one half"]
 
@@ -282,7 +289,7 @@ def test_too_few_pairs_to_estimate_from_are_named_with_the_option(
     keep(folder / "pairs.csv", 4)
     sentence = refuse(*ESTIMATED)
     assert "4 pairs" in sentence
-    assert "--prior" in sentence
+    assert "say it with --method su --prior" in sentence
 
 
 @pytest.mark.parametrize(
@@ -330,7 +337,7 @@ def test_bad_options_are_named(
 
 @pytest.mark.parametrize("files", [("missing.csv", "pairs.csv"), ("rows.csv", "missing.csv")])
 def test_a_missing_file_is_named(folder: Path, refuse: Run, files: tuple[str, str]) -> None:
-    sentence = refuse("fit", *files, "--prior", "0.7", "-o", "model.skops")
+    sentence = refuse("fit", *files, *FIT[3:])
     assert "missing.csv: No such file" in sentence
 
 

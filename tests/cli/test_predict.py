@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 import skops.io
 
-from .conftest import Run
+from .conftest import Run, keep
 
-FIT = ("fit", "rows.csv", "pairs.csv", "--prior", "0.7", "-o", "model.skops")
+FIT = ("fit", "rows.csv", "pairs.csv", "--method", "su", "--prior", "0.7", "-o", "model.skops")
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -70,6 +70,36 @@ def test_json_holds_the_predictions_or_says_where_they_are(model: Path, succeed:
     assert shown["positive_share"] == written["positive_share"]
     assert written["output"] == "out.csv"
     assert set(shown["predictions"][0]) == {"id", "prediction", "score"}
+
+
+def test_a_model_of_the_pair_method_adds_the_probability_of_the_positive_class(
+    folder: Path, succeed: Run, truth: Any
+) -> None:
+    keep(folder / "pairs.csv", 40)
+    succeed("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+    rows = rows_of(succeed("predict", "model.skops", "rows.csv").stdout)
+    assert list(rows[0]) == ["id", "prediction", "score", "probability"]
+    chances = np.array([float(row["probability"]) for row in rows])
+    scores = np.array([float(row["score"]) for row in rows])
+    found = np.array([int(row["prediction"]) for row in rows])
+    np.testing.assert_allclose(chances, 1 / (1 + np.exp(-scores)))
+    assert ((chances > 0.5) == (found == 1)).all()
+    assert (found == truth).mean() > 0.9
+
+
+@pytest.mark.usefixtures("few")
+def test_more_classes_have_a_column_of_probabilities_each(succeed: Run) -> None:
+    succeed("fit", "rows.csv", "pairs.csv", "--classes", "3", "-o", "model.skops")
+    shown = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
+    names = ["probability_0", "probability_1", "probability_2"]
+    assert list(shown["predictions"][0]) == ["id", "prediction", *names]
+    chances = np.array([[row[name] for name in names] for row in shown["predictions"]])
+    found = np.array([row["prediction"] for row in shown["predictions"]])
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert (chances.argmax(axis=1) == found).all()
+    shares = {str(label): (found == label).mean() for label in range(3)}
+    assert shown["class_shares"] == pytest.approx(shares)
+    assert "positive_share" not in shown
 
 
 def test_parquet_in_gives_the_same_model_and_keeps_the_type_of_ids(
@@ -158,6 +188,21 @@ def test_an_unseen_category_is_no_error_and_counts_for_nothing(folder: Path, suc
     unseen = [succeed("predict", "model.skops", f"{shop}.csv").stdout for shop in "CD"]
     assert unseen[0] == unseen[1]
     assert unseen[0] != succeed("predict", "model.skops", "rows.csv").stdout
+
+
+def test_the_pair_method_takes_text_columns_beside_numbers(
+    folder: Path, succeed: Run, truth: Any
+) -> None:
+    keep(folder / "pairs.csv", 40)
+    columns = add_text(folder)
+    fitting = ("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
+    assert json.loads(succeed(*fitting, "--json").stdout)["text_features"] == ["shop"]
+    rows = rows_of(succeed("predict", "model.skops", "rows.csv").stdout)
+    assert (np.array([int(row["prediction"]) for row in rows]) == truth).mean() > 0.9
+    for shop in ("C", "D"):
+        write(folder / f"{shop}.csv", {**columns, "shop": [shop] * 300})
+    unseen = [succeed("predict", "model.skops", f"{shop}.csv").stdout for shop in "CD"]
+    assert unseen[0] == unseen[1]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_it_finds_the_share_of_the_larger_class(folder: Path, succeed: Run, trut
     low, high = found["interval"]
     assert low < (truth == 1).mean() < high
     assert low < found["prior"] < high
-    assert (found["level"], found["method"], found["notes"]) == (0.95, "pair_moments", [])
+    assert (found["level"], found["method"], found["notes"]) == (0.95, "pair_likelihood", [])
     assert (found["rows"], found["similar_pairs"]) == (300, 120)
     assert found["features"] == ["first", "second"]
 
@@ -38,11 +38,13 @@ def test_it_is_what_the_library_estimates_from_standardised_rows(
     assert found["level"] == 0.8
 
 
-def test_the_result_can_be_read(folder: Path, succeed: Run) -> None:
+@pytest.mark.usefixtures("few")
+def test_the_result_can_be_read(succeed: Run) -> None:
     found = json.loads(succeed(*PRIOR, "--json").stdout)
     first, *others = succeed(*PRIOR).stdout.splitlines()
-    assert first.startswith(f"larger class   {found['prior']:.1%} of the rows (95 % interval ")
-    assert [line.split()[0] for line in others] == ["method", "rows", "similar", "features"]
+    assert first.startswith(f"larger class      {found['prior']:.1%} of the rows (95 % interval ")
+    names = ["method", "rows", "similar", "dissimilar", "columns"]
+    assert [line.split()[0] for line in others] == names
 
 
 @pytest.mark.parametrize("method", ["km1", "km2"])
@@ -58,7 +60,7 @@ def test_the_methods_of_the_paper_have_no_interval_but_notes(
     assert "not consistent" in found["notes"][0]
     output = succeed(*PRIOR, "--method", method).stdout
     assert "this method has no interval" in output
-    assert "note           not consistent" in output
+    assert "note              not consistent" in output
 
 
 def test_the_methods_of_the_paper_count_on_a_terminal(
@@ -95,25 +97,44 @@ def test_text_columns_are_features_as_in_fit(folder: Path, succeed: Run) -> None
     found = json.loads(succeed(*PRIOR, "--json").stdout)
     assert found["text_features"] == ["level"]
     assert 0.5 < found["prior"] < 0.9
-    fitted = json.loads(
-        succeed("fit", "rows.csv", "pairs.csv", "-o", "model.skops", "--json").stdout
-    )
+    fitting = ("fit", "rows.csv", "pairs.csv", "--method", "su", "-o", "model.skops", "--json")
+    fitted = json.loads(succeed(*fitting).stdout)
     assert found["prior"] == pytest.approx(fitted["prior"], rel=1e-9)
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("choice", [("--features", "second"), ("--drop", "first")])
-def test_features_can_be_chosen_or_dropped(
-    folder: Path, succeed: Run, choice: tuple[str, str]
-) -> None:
+def test_features_can_be_chosen_or_dropped(succeed: Run, choice: tuple[str, str]) -> None:
     assert json.loads(succeed(*PRIOR, *choice, "--json").stdout)["features"] == ["second"]
 
 
-def test_pairs_without_a_signal_are_noted(folder: Path, succeed: Run) -> None:
-    rng = np.random.default_rng(0)
-    pairs = [f"r{a:03d},r{b:03d}" for a, b in (rng.choice(300, 2, False) for _ in range(40))]
-    (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]))
+@pytest.mark.usefixtures("unrelated")
+def test_pairs_without_a_signal_are_noted(succeed: Run) -> None:
     result = succeed(*PRIOR)
-    assert "note           the pairs show no signal" in result.stdout
+    assert "note              the pairs show no signal" in result.stdout
+
+
+def test_pair_moments_can_be_asked_for(folder: Path, succeed: Run, truth: Any) -> None:
+    found = json.loads(succeed(*PRIOR, "--method", "pair_moments", "--json").stdout)
+    low, high = found["interval"]
+    assert low < (truth == 1).mean() < high
+    assert found["method"] == "pair_moments"
+
+
+@pytest.mark.usefixtures("few")
+def test_dissimilar_pairs_are_used_and_counted(succeed: Run, relate: Any) -> None:
+    relate(10)
+    found = json.loads(succeed(*PRIOR, "--json").stdout)
+    assert (found["similar_pairs"], found["dissimilar_pairs"]) == (30, 10)
+
+
+@pytest.mark.parametrize("method", ["km1", "pair_moments"])
+def test_methods_of_similar_pairs_refuse_others(
+    folder: Path, refuse: Run, relate: Any, method: str
+) -> None:
+    relate(3)
+    sentence = refuse(*PRIOR, "--method", method)
+    assert "the pairs hold 3 dissimilar ones: leave them out." in sentence
 
 
 @pytest.mark.parametrize(
@@ -139,7 +160,7 @@ def test_bad_options_are_named(
     [
         ("left,right\nr001,x9\n", ["pairs.csv", "'x9'"]),
         ("left,right\nr001,r002\n", ["at least 10", "1 pair"]),
-        ("left,right,relation\nr001,r002,different\n", ["dissimilar"]),
+        ("left,right,relation\nr001,r002,different\n", ["at least 10", "1 pair", "--prior"]),
     ],
 )
 def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[str]) -> None:
@@ -152,4 +173,4 @@ def test_bad_pairs_are_named(folder: Path, refuse: Run, pairs: str, words: list[
 def test_an_unknown_method_is_wrong_usage(folder: Path, run: Run) -> None:
     result = run(*PRIOR, "--method", "guess")
     assert result.exit_code == 2
-    assert "pair_moments" in result.stderr
+    assert "pair_likelihood" in result.stderr

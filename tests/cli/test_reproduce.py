@@ -1,108 +1,168 @@
 """`likewise reproduce`: what it runs, leaves behind and refuses."""
 
 import json
+import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from likewise.datasets import DatasetInfo, make_gaussians
-from likewise.experiments import prior as experiment
+from likewise.experiments.catalogue import EXPERIMENTS
+from likewise.experiments.methods import METHODS, Method
 from likewise.experiments.runner import read_records
+from likewise.experiments.samples import Task
 
 from .conftest import Run
 
-OUT = ("reproduce", "prior", "--out", "out", "--jobs", "1")
+COMMON = ("--out", "out", "--jobs", "1", "--datasets", "gaussians")
+PRIOR = ("reproduce", "prior", *COMMON, "--quick")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Make the foretaste tiny, on generated pools."""
-    names = ["one", "two", "three"]
-    infos = [DatasetInfo(name, 500, 2, 0.5, "folder") for name in names]
-    monkeypatch.setattr(experiment, "list_datasets", lambda: infos)
-    monkeypatch.setattr(
-        experiment,
-        "load",
-        lambda name, return_X_y=True: make_gaussians(500, prior=0.5, random_state=len(name)),
-    )
-    tiny = {"datasets": ["one", "two"], "sizes": (40, 60), "trials": 2}
-    monkeypatch.setattr(experiment, "QUICK", tiny)
-    monkeypatch.setattr(experiment, "SIZES", (40,))
-    experiment._pool.cache_clear()
-    experiment._fit_kernel_mean.cache_clear()
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_quick_leaves_records_and_pictures_and_shows_a_table(succeed: Run) -> None:
-    output = succeed(*OUT, "--quick").stdout
-    for words in ("one", "two", "60", "km1", "km2", "pair_moments", "±", "out/prior.png"):
+def report() -> str:
+    return Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_one_experiment_leaves_records_and_a_report_and_shows_a_table(succeed: Run) -> None:
+    output = succeed(*PRIOR, "--trials", "2", "--methods", "km1,km2").stdout
+    for words in ("Figure 4", "200", "400", "KM1 (paper)", "KM2 (paper)", "out/report.html"):
         assert words in output
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        "prior.png",
-        "prior.svg",
-        "records.jsonl",
-    ]
-    assert len(read_records(Path("out/records.jsonl"))) == 2 * 2 * 2 * 3
+    assert sorted(path.name for path in Path("out").iterdir()) == ["records.jsonl", "report.html"]
+    records = read_records(Path("out/records.jsonl"))
+    assert len(records) == 2 * 2 * 2
+    names = {"experiment", "dataset", "method", "trial", "status", "accuracy", "seconds"}
+    assert all(names <= record.keys() for record in records)
+
+
+def test_the_report_tells_how_to_make_it_again(succeed: Run) -> None:
+    succeed(*PRIOR, "--trials", "1", "--methods", "km1")
+    words = "likewise reproduce prior --out out --quick --trials 1"
+    assert f"{words} --datasets gaussians --methods km1" in report()
+    assert "prior: 1" in report()
 
 
 def test_a_second_run_adds_only_what_is_missing(succeed: Run) -> None:
-    chosen = (*OUT, "--quick", "--datasets", "three", "--methods", "km2", "--json")
-    first = json.loads(succeed(*chosen, "--trials", "1").stdout)
+    first = json.loads(succeed(*PRIOR, "--methods", "km2", "--trials", "1", "--json").stdout)
     assert first["new_records"] == 2
-    second = json.loads(succeed(*chosen, "--trials", "3").stdout)
-    assert second["new_records"] == 4
-    assert {cell["trials"] for cell in second["results"]} == {3}
-    assert {(cell["dataset"], cell["method"]) for cell in second["results"]} == {("three", "km2")}
-    assert json.loads(succeed(*chosen, "--trials", "3").stdout)["new_records"] == 0
+    more = (*PRIOR, "--methods", "km2,km1", "--trials", "2", "--json")
+    second = json.loads(succeed(*more).stdout)
+    assert second["new_records"] == 8 - 2
+    assert {cell["trials"] for cell in second["results"]} == {2}
+    assert {(cell["experiment"], cell["n"], cell["method"]) for cell in second["results"]} == {
+        ("prior", n, method) for n in (200, 400) for method in ("km1", "km2")
+    }
+    assert second["files"] == ["out/records.jsonl", "out/report.html"]
+    assert json.loads(succeed(*more).stdout)["new_records"] == 0
 
 
-def test_a_missing_dataset_is_named_with_the_variable(
+def test_experiments_of_one_folder_are_in_one_report(succeed: Run) -> None:
+    succeed(*PRIOR, "--trials", "1", "--methods", "km1")
+    output = succeed("reproduce", "losses", "--out", "out", "--jobs", "1").stdout
+    assert "Figure 4" not in output
+    assert "Figures 2 and 3" in output
+    assert "Figure 4" in report()
+    assert "Figures 2 and 3" in report()
+
+
+def test_without_a_name_all_are_run_that_have_the_methods(succeed: Run) -> None:
+    chosen = ("--quick", "--trials", "1", "--methods", "su-squared,squared,variance", "--json")
+    found = json.loads(succeed("reproduce", *COMMON, *chosen).stdout)
+    assert found["experiments"] == ["losses", "theory", "unlabeled", "benchmark", "half"]
+    assert found["failed"] == 0
+    ran = {(record["experiment"], record["dataset"]) for record in _records()}
+    assert ran == {
+        ("losses", "analytic"),
+        *((name, "gaussians") for name in ("theory", "unlabeled", "benchmark", "half")),
+    }
+
+
+def test_a_method_that_fails_has_its_cell_and_its_reason(
+    succeed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(task: Task) -> None:
+        raise ZeroDivisionError("by design")
+
+    monkeypatch.setitem(METHODS, "broken", Method("Broken", fail))  # type: ignore[arg-type]
+    arguments = ("reproduce", "benchmark", *COMMON, "--trials", "2", "--methods", "km,broken")
+    result = succeed(*arguments)
+    assert re.search(r"Broken\W+failed", result.stdout)
+    assert result.stderr == "likewise: 2 trials failed; the report says why.\n"
+    assert "2 of 2 trials failed: ZeroDivisionError: by design" in report()
+    assert [one["status"] for one in _records() if one["method"] == "km"] == ["ok", "ok"]
+
+
+def test_curves_are_checked_once_whatever_the_trials(succeed: Run) -> None:
+    found = json.loads(
+        succeed("reproduce", "losses", "--out", "out", "--trials", "5", "--json").stdout
+    )
+    assert found["new_records"] == 8
+    assert {record["trial"] for record in _records()} == {0}
+
+
+def test_missing_datasets_are_named_with_the_variable(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LIKEWISE_DATA", raising=False)
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "empty"))
-    result = run(*OUT)  # the first that cannot be had, before the others are downloaded
+    result = run("reproduce", "--out", "out")  # the first that cannot be had, before any download
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()
     assert "LIKEWISE_DATA" in line
-    assert "cod-rna.npz" in line
-    assert not Path("out").exists()
+    assert ".npz" in line
+    assert not (Path("out") / "records.jsonl").exists()
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [(["--methods", "km1,km9"], ["'km9'", "km1, km2"]), (["--jobs", "0"], ["--jobs"])],
+    ("arguments", "words"),
+    [
+        (["prior", "--out", "out", "--methods", "km1,km9"], ["'km9'", "km1, km2"]),
+        (["--out", "out", "--methods", "km1,km9"], ["'km9'", "km1, km2"]),
+        (["prior", "--out", "out", "--datasets", "banaan"], ["Did you mean 'banana'?"]),
+        (["losses", "--out", "out", "--datasets", "banana"], ["needs no data"]),
+        (["prior", "--out", "out", "--jobs", "0"], ["--jobs"]),
+        (["prior", "--quick"], ["--out is missing"]),
+        (["--quick"], ["--out is missing"]),
+        (["--quick", "prior", "--out", "out"], ["--quick", "after 'prior'"]),
+        (["--json", "prior", "--out", "out"], ["--json", "after 'prior'"]),
+    ],
 )
-def test_bad_options_are_named(run: Run, options: list[str], words: list[str]) -> None:
-    result = run(*OUT, "--quick", *options)
+def test_bad_options_are_named_in_one_line(
+    run: Run, arguments: list[str], words: list[str]
+) -> None:
+    result = run("reproduce", *arguments)
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()
     for word in words:
         assert word in line
+    assert not Path("out").exists()
 
 
-def test_an_unknown_dataset_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    result = run("reproduce", "prior", "--out", "out", "--datasets", "banaan")
+def test_an_unknown_experiment_is_refused(run: Run) -> None:
+    result = run("reproduce", "figure9", "--out", "out")
     assert result.exit_code == 2
-    assert "Did you mean 'banana'?" in result.stderr
+    assert "figure9" in result.stderr
 
 
-def test_without_matplotlib_there_are_records_but_no_picture(
+def test_without_matplotlib_there_is_a_report_all_the_same(
     succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = succeed(*OUT, "--quick", "--methods", "km1", "--json")
-    (line,) = result.stderr.splitlines()
-    assert "likewise[plots]" in line
-    files: Any = json.loads(result.stdout)["files"]
-    assert files == ["out/records.jsonl"]
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    succeed(*PRIOR, "--methods", "km1", "--trials", "1")
+    assert "matplotlib" in report()
 
 
-def test_help_names_the_figure(succeed: Run) -> None:
+def test_help_names_the_figures(succeed: Run) -> None:
     assert "Figure 4" in succeed("reproduce", "prior", "--help").stdout
-    assert "prior" in succeed("reproduce", "--help").stdout
+    output = succeed("reproduce", "--help").stdout
+    for name in EXPERIMENTS:
+        assert name in output
+    assert "Table 4" in output
+
+
+def _records() -> list[dict[str, object]]:
+    return read_records(Path("out/records.jsonl"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from likewise.engines import Block, MemoryEngine, kernels, memory
+from likewise.engines import Block, MemoryEngine, base, kernels
 from likewise.pairs import locate, pack
 
 
@@ -16,7 +16,7 @@ def packed(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_BLOCK_ENTRIES", 12)
+    monkeypatch.setattr(base, "BLOCK_ENTRIES", 12)
 
 
 @pytest.mark.usefixtures("small_blocks")

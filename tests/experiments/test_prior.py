@@ -1,171 +1,88 @@
-"""Figure 4: what a trial records, that a run goes on where it stopped, and what is drawn."""
+"""Figure 4: what a trial records, and what is shown of the records."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 
-from likewise.datasets import DatasetInfo, SUSample, make_gaussians, sample_su
-from likewise.experiments import prior as experiment
-from likewise.experiments.prior import plot, run, run_trial, save_plot, summary
-from likewise.experiments.runner import Record, read_records
-from likewise.prior import KernelMeanPrior, PairMomentPrior
+from likewise.experiments.prior import EXPERIMENT, METHODS, PRIOR, measure, plot, sections
+from likewise.experiments.runner import Record, run_trials
+from likewise.experiments.samples import Draw, draw_task
+from likewise.prior import PairMomentPrior
+
+from .made_up import made_up
 
 mpl.use("Agg")
 
-POOLS = {"large": 2000, "small": 150}
 
-
-@pytest.fixture(autouse=True)
-def pools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put two generated pools in the place of the twelve."""
-
-    def load(name: str, *, return_X_y: bool = True) -> Any:
-        if name not in POOLS:
-            raise FileNotFoundError(f"no {name}.npz in LIKEWISE_DATA (not set)")
-        return make_gaussians(POOLS[name], separation=3.0, prior=0.5, random_state=0)
-
-    infos = [DatasetInfo(name, rows, 2, 0.5, "folder") for name, rows in POOLS.items()]
-    monkeypatch.setattr(experiment, "load", load)
-    monkeypatch.setattr(experiment, "list_datasets", lambda: infos)
-    experiment._pool.cache_clear()
-    experiment._fit_kernel_mean.cache_clear()
+def run(dataset: str, n: int, method: str, trial: int) -> Record:
+    return measure(experiment="prior", dataset=dataset, method=method, trial=trial, n=n)
 
 
 def untimed(record: Record) -> Record:
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
-@pytest.mark.parametrize("method", ["km1", "km2", "pair_moments"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_trial_depends_on_its_settings_alone(method: str) -> None:
-    first = run_trial("large", 60, method, 0)
-    np.random.default_rng(0).random(3)
-    run_trial("large", 60, method, 1)
-    again = run_trial("large", 60, method, 0)
+    first = run("gaussians", 60, method, 0)
+    run("gaussians", 60, method, 1)
+    again = run("gaussians", 60, method, 0)
     assert untimed(first) == untimed(again)
-    assert first["status"] == "ok"
-    assert first["error"] == pytest.approx(abs(first["value"] - 0.7))
+    assert first["error"] == pytest.approx(abs(first["value"] - PRIOR))
     assert first["seconds"] > 0
     assert json.loads(json.dumps(first)) == first
 
 
-@pytest.mark.parametrize("other", [{"n": 62}, {"trial": 1}])
-def test_another_size_or_trial_is_another_sample(other: dict[str, int]) -> None:
-    settings = {"dataset": "large", "n": 60, "trial": 0}
-    X, _ = experiment._sample(**settings)  # type: ignore[arg-type]
-    X_other, _ = experiment._sample(**{**settings, **other})  # type: ignore[arg-type]
-    assert not np.array_equal(X[:10], X_other[:10])
-
-
-def test_size_n_is_half_pairs_and_half_rows_drawn_at_the_prior_of_the_paper(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn = []
-
-    def sample(*args: Any, **kwargs: Any) -> SUSample:
-        drawn.append(sample_su(*args, **kwargs))
-        return drawn[-1]
-
-    monkeypatch.setattr(experiment, "sample_su", sample)
-    _, y = experiment._sample("large", 400, 0)
-    assert np.count_nonzero(y == 0) == 200
-    assert np.count_nonzero(y > 0) == 2 * 200
-    assert drawn[0].prior == 0.7
-
-
-def test_the_methods_estimate_from_the_same_sample() -> None:
-    X, y = experiment._sample("large", 60, 3)
-    kernel = KernelMeanPrior().fit(X, y).estimates_
-    assert run_trial("large", 60, "km1", 3)["value"] == kernel["km1"].value
-    assert run_trial("large", 60, "km2", 3)["value"] == kernel["km2"].value
-    moments = PairMomentPrior(random_state=3).fit(X, y).estimate_
-    found = run_trial("large", 60, "pair_moments", 3)
+def test_the_methods_estimate_from_half_pairs_and_half_rows_of_the_same_sample() -> None:
+    task, _ = draw_task(Draw("gaussians", 30, 30, 0, PRIOR, 3))
+    estimates, _ = task.kernel_mean
+    assert run("gaussians", 60, "km1", 3)["value"] == estimates["km1"].value
+    assert run("gaussians", 60, "km2", 3)["value"] == estimates["km2"].value
+    moments = PairMomentPrior(random_state=3).fit(task.X, task.y).estimate_
+    found = run("gaussians", 60, "pair_moments", 3)
     assert found["value"] == moments.value
     assert found["interval"] == list(moments.interval or ())
 
 
 def test_a_pool_that_is_too_small_is_a_failure_with_its_reason() -> None:
-    found = run_trial("small", 400, "km1", 0)
+    settings = {"experiment": "prior", "dataset": "gaussians", "method": "km1", "trial": 0}
+    (found,) = run_trials(measure, [[{**settings, "n": 40_000}]])
     assert found["status"] == "failed"
     assert "the pool has" in found["reason"]
-    assert found["value"] is found["error"] is found["seconds"] is None
 
 
-def test_a_run_leaves_a_record_for_every_setting(tmp_path: Path) -> None:
-    count, records = run(
-        tmp_path / "new", sizes=(40, 60), methods=("km1", "pair_moments"), trials=2
-    )
-    assert count == 2 * 2 * 2 * 2
-    found = list(records)
-    assert len(found) == count
-    assert read_records(tmp_path / "new" / "records.jsonl") == found
+def test_the_paper_s_two_are_run_together_and_all_at_the_paper_s_sizes() -> None:
+    assert EXPERIMENT.together == (("km1", "km2"),)
+    assert EXPERIMENT.full.settings == {"n": (200, 400, 800, 1600)}
+    assert EXPERIMENT.full.trials == 100
+    assert len(EXPERIMENT.full.datasets) == 12
+    assert EXPERIMENT.methods == METHODS
 
 
-def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"datasets": ["large"], "sizes": (40,), "trials": 3}
-    _, records = run(tmp_path, **settings)
-    for _ in range(4):
-        next(records)
-    records.close()  # type: ignore[attr-defined]
-    path = tmp_path / "records.jsonl"
-    path.write_text(path.read_text() + '{"experiment": "pri')  # as a crash would leave it
-    count, records = run(tmp_path, **settings)
-    assert count == 9 - 4
-    assert len(list(records)) == 5
-    kept = read_records(path)
-    assert len({(r["method"], r["trial"]) for r in kept}) == len(kept) == 9
-    assert run(tmp_path, **settings)[0] == 0
-
-
-def test_sets_that_are_missing_are_named_before_anything_is_run(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no third\.npz in LIKEWISE_DATA"):
-        run(tmp_path / "new", datasets=["large", "third"])
-    assert not (tmp_path / "new").exists()
-
-
-def test_an_unknown_method_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no method 'km3'; choose from km1, km2, pair_moments"):
-        run(tmp_path, methods=["km1", "km3"])
-
-
-def made_up(dataset: str, n: int, method: str, errors: list[float | None]) -> list[Record]:
+def records_of_two_sets() -> list[Record]:
     return [
-        {
-            "experiment": "prior",
-            "dataset": dataset,
-            "n": n,
-            "method": method,
-            "trial": trial,
-            "status": "ok" if error is not None else "failed",
-            "error": error,
-            "reason": None if error is not None else "class +1: needs 9 rows, the pool has 8",
-        }
-        for trial, error in enumerate(errors)
+        *made_up([0.1, 0.3], "error", dataset="a", n=200, method="km1"),
+        *made_up([0.0, 0.2], "error", dataset="a", n=400, method="km1"),
+        *made_up([0.02, 0.04], "error", dataset="b", n=200, method="pair_moments"),
+        *made_up([0.42, 0.44], "error", dataset="b", n=200, method="km1"),
+        *made_up([None, None], "error", dataset="b", n=400, method="pair_moments"),
     ]
 
 
-def test_the_summary_is_mean_and_standard_error_of_what_did_not_fail() -> None:
-    records = made_up("a", 200, "km1", [0.1, 0.3, None, 0.2]) + made_up("a", 400, "km1", [None])
-    other = [{**record, "experiment": "another"} for record in made_up("a", 200, "km1", [9.0])]
-    first, second = summary([*records, *other, *records])  # a trial twice counts once
-    assert (first.trials, first.failed) == (3, 1)
-    assert first.error == pytest.approx(0.2)
-    assert first.standard_error == pytest.approx(0.1 / np.sqrt(3))
-    assert (second.trials, second.failed, second.error) == (0, 1, None)
-    assert second.reason == "class +1: needs 9 rows, the pool has 8"
+def test_the_table_has_means_the_least_error_bold_and_failures_named() -> None:
+    ((table,),) = (section.tables for section in sections(records_of_two_sets()))
+    assert table.header == ("dataset", "n", "KM1 (paper)", "pair moments")
+    rows = {(row[0].text, row[1].text): row[2:] for row in table.rows}
+    assert [cell.text for cell in rows["a", "200"]] == ["0.200 (0.100)", ""]
+    assert [cell.bold for cell in rows["b", "200"]] == [False, True]
+    assert rows["b", "400"][1].text == "failed"
+    assert "the pool has 8 rows" in (rows["b", "400"][1].note or "")
 
 
 def test_the_picture_has_a_panel_for_each_dataset_with_means_and_whiskers() -> None:
-    records = [
-        *made_up("a", 200, "km1", [0.1, 0.3]),
-        *made_up("a", 400, "km1", [0.0, 0.2]),
-        *made_up("b", 200, "pair_moments", [0.02, 0.04]),
-        *made_up("b", 400, "pair_moments", [None, None]),
-    ]
-    figure = plot(summary(records))
+    figure = plot(records_of_two_sets())
     left, right = [panel for panel in figure.axes if panel.get_visible()]
     assert (left.get_title(), right.get_title()) == ("a", "b")
     (bars,) = left.containers
@@ -178,13 +95,6 @@ def test_the_picture_has_a_panel_for_each_dataset_with_means_and_whiskers() -> N
     assert [text.get_text() for text in legend.get_texts()] == ["KM1 (paper)", "pair moments"]
 
 
-def test_pictures_are_saved_as_png_and_svg(tmp_path: Path) -> None:
-    png, svg = save_plot(tmp_path, made_up("a", 200, "km1", [0.1]))
-    assert (png.name, svg.name) == ("prior.png", "prior.svg")
-    assert png.read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in svg.read_text()
-
-
 def test_without_records_there_is_no_picture() -> None:
     with pytest.raises(ValueError, match="no records"):
         plot([])
@@ -192,13 +102,10 @@ def test_without_records_there_is_no_picture() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("real_data")
-def test_pair_moments_are_nearer_than_the_methods_of_the_paper(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.undo()
-    experiment._pool.cache_clear()
+def test_our_estimates_are_nearer_than_those_of_the_paper() -> None:
     errors = {
-        method: np.mean([run_trial("waveform", 400, method, trial)["error"] for trial in range(5)])
-        for method in experiment.METHODS
+        method: np.mean([run("waveform", 400, method, trial)["error"] for trial in range(5)])
+        for method in METHODS
     }
-    assert min(errors, key=lambda method: errors[method]) == "pair_moments"
+    for method in ("pair_moments", "pair_likelihood"):
+        assert errors[method] < min(errors["km1"], errors["km2"])

@@ -1,7 +1,7 @@
-"""The runner: records survive a crash, finished trials are not run again, one thread each."""
+"""The runner: records survive a crash, failures are records, a trial has one thread."""
 
+import importlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from likewise.experiments.runner import (
     KEY,
+    SETTINGS,
     Record,
+    Records,
     keep_records,
     key_of,
     read_records,
@@ -23,10 +25,18 @@ def record(trial: int, **more: Any) -> Record:
     return {"experiment": "e", "dataset": "d", "n": 2, "method": "m", "trial": trial, **more}
 
 
+def given(*records: Record) -> Records:
+    yield from records
+
+
+def measure_nothing(**_: Any) -> Record:
+    return {}
+
+
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     written = [record(0, error=0.1, reason=None), record(1, reason="two\nlines, äöü")]
-    assert list(keep_records(path, iter(written))) == written
+    assert list(keep_records(path, given(*written))) == written
     assert read_records(path) == written
     assert len(path.read_text().splitlines()) == 2
 
@@ -34,7 +44,7 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
 def test_a_record_is_in_the_file_before_the_next_trial_begins(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
 
-    def trials() -> Iterator[Record]:
+    def trials() -> Records:
         yield record(0)
         assert read_records(path) == [record(0)]
         raise KeyboardInterrupt
@@ -46,19 +56,34 @@ def test_a_record_is_in_the_file_before_the_next_trial_begins(tmp_path: Path) ->
     assert read_records(path) == [record(0)]
 
 
+def test_who_stops_reading_stops_the_trials(tmp_path: Path) -> None:
+    ended = []
+
+    def trials() -> Records:
+        try:
+            yield from given(record(0), record(1))
+        finally:
+            ended.append(True)
+
+    kept = keep_records(tmp_path / "records.jsonl", trials())
+    next(kept)
+    kept.close()
+    assert ended == [True]
+
+
 def test_a_line_cut_short_is_left_out_and_written_over(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    list(keep_records(path, iter([record(0), record(1)])))
+    list(keep_records(path, given(record(0), record(1))))
     whole = path.read_text()
     path.write_text(whole[:-9])
     assert read_records(path) == [record(0)]
-    list(keep_records(path, iter([record(1)])))
+    list(keep_records(path, given(record(1))))
     assert path.read_text() == whole
 
 
 def test_a_file_of_something_else_is_named_with_the_line(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    for line in ("hello", "3", '{"experiment": "e"}'):
+    for line in ("hello", "3", '"text"', '{"experiment": "e"}'):
         path.write_text(json.dumps(record(0)) + f"\n{line}\n")
         with pytest.raises(ValueError, match=r"records\.jsonl, line 2 is not a record"):
             read_records(path)
@@ -71,23 +96,72 @@ def test_no_file_means_no_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_trial_is_run_once_whatever_the_number_of_jobs(jobs: int) -> None:
     groups = [[record(2 * k), record(2 * k + 1)] for k in range(4)]
-    found = list(run_trials(dict, groups, jobs=jobs))
+    found = list(run_trials(measure_nothing, groups, jobs=jobs))
     assert sorted(map(key_of, found)) == [key_of(record(k)) for k in range(8)]
+    assert {one["status"] for one in found} == {"ok"}
 
 
-def test_a_trial_has_one_thread() -> None:
-    def threads(**settings: Any) -> Record:
-        np.eye(2) @ np.eye(2)
-        return {**settings, "threads": {pool["num_threads"] for pool in threadpool_info()}}
+@pytest.mark.parametrize("error", [ValueError("two\nlines"), ZeroDivisionError(), MemoryError("x")])
+def test_whatever_a_trial_raises_becomes_its_record(error: Exception) -> None:
+    def measure(trial: int, **_: Any) -> Record:
+        if trial == 1:
+            raise error
+        return {"accuracy": 0.5}
 
+    first, second, third = run_trials(measure, [[record(k) for k in range(3)]])
+    assert first["status"] == third["status"] == "ok"
+    assert first["accuracy"] == 0.5
+    assert second["status"] == "failed"
+    assert second["accuracy"] is None
+    assert second["seconds"] >= 0
+    assert second["reason"].startswith(type(error).__name__)
+    assert "\n" not in second["reason"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, np.zeros(2), object()])
+def test_what_cannot_be_written_is_a_failure_and_stops_nothing(value: object) -> None:
+    def measure(**_: Any) -> Record:
+        return {"accuracy": value}
+
+    (found,) = run_trials(measure, [[record(0)]])
+    assert found["status"] == "failed"
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_trial_cannot_change_which_trial_it_is() -> None:
+    def measure(**_: Any) -> Record:
+        return {"trial": 7, "n": None}
+
+    (found,) = run_trials(measure, [[record(0)]])
+    assert key_of(found) == key_of(record(0))
+
+
+def test_an_interrupt_is_no_outcome() -> None:
+    def measure(**_: Any) -> Record:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run_trials(measure, [[record(0)]]))
+
+
+def measure_threads(**_: Any) -> Record:
+    # Brings OpenMP; the file of methods, too, imports it before a trial begins.
+    importlib.import_module("sklearn.cluster")
+    pools = threadpool_info()
+    return {"threads": sorted({(pool["user_api"], pool["num_threads"]) for pool in pools})}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_trial_has_one_thread_of_either_kind(jobs: int) -> None:
+    importlib.import_module("sklearn.cluster")
     with threadpool_limits(2):
         before = threadpool_info()
-        (found,) = run_trials(threads, [[record(0)]], jobs=1)
+        (found,) = run_trials(measure_threads, [[record(0)]], jobs=jobs)
         assert threadpool_info() == before
-    assert found["threads"] == {1}
+    assert found["threads"] == [("blas", 1), ("openmp", 1)]
 
 
 def test_the_key_tells_trials_apart() -> None:
-    for name in KEY:
+    for name in (*KEY, *SETTINGS):
         assert key_of(record(0)) != key_of({**record(0), name: "other"})
     assert key_of(record(0)) == key_of(record(0, value=1.0))

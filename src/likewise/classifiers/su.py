@@ -1,11 +1,13 @@
 """The paper's classifier from similar pairs and unlabeled rows, as scikit-learn estimators.
 
-Glue only: input checks, the engine, the minimisation and the fitted attributes. The mathematics is
+Glue only: input checks, the engine, the minimisation and the fitted attributes. Rows come as a
+table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
 in `likewise.risk`, `likewise.objective`, `likewise.solvers` and `likewise.selection`.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,22 +18,193 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.engines import MemoryEngine
+from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
+from likewise.engines.arrays import to_numpy
 from likewise.losses import FloatArray, MarginLoss, get_loss, squared
-from likewise.objective import Means, mean_rows, minimise_su_risk
-from likewise.pairs import RowSets, check_parts, is_sparse, locate_su
+from likewise.objective import Means, Summary, SUObjective, minimise_su_risk, summarise
+from likewise.pairs import (
+    Positions,
+    RowSets,
+    as_slice,
+    check_parts,
+    is_sparse,
+    locate_su,
+    pack,
+    row_numbers,
+)
 from likewise.prior.base import PriorEstimate
-from likewise.prior.pair_moments import PairMomentPrior
+from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.risk import check_prior
-from likewise.selection import Folds, PairKFold, squared_risks, sum_folds, zero_one_risks
-from likewise.solvers import RidgePath, Solution
+from likewise.selection import (
+    DealtFolds,
+    Folds,
+    FoldSums,
+    GivenFolds,
+    PairKFold,
+    WithoutFold,
+    fold_risks,
+    squared_weights,
+    sum_folds,
+    zero_one_risks,
+)
+from likewise.solvers import Solution
 
 _PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
 _LARGEST_MEAN = 1e140
 """Beyond it, products of two features overflow."""
+_PRIOR_ROWS = 20_000
+"""So many rows and so many pairs of a source are enough to estimate the class prior from."""
+_ADVICE = "remove such rows or impute them, for instance with sklearn.impute.SimpleImputer."
 
 
-class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
+class _WeakRows(ABC):
+    """Unlabeled rows and similar pairs, checked and ready to be summed.
+
+    Attributes
+    ----------
+    engine : Engine
+    """
+
+    engine: Engine
+
+    def check_finite(self, means: Means) -> None:
+        """Raise if a NaN or an infinity reached the sums; looking for it costs a pass only then."""
+        if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in (means.similar, means.unlabeled)):
+            return
+        self._raise_not_finite()
+        raise ValueError("Input X contains values too large to be squared; scale the features.")
+
+    @abstractmethod
+    def _raise_not_finite(self) -> None:
+        """Raise an error that says where a value is not finite, if one is."""
+
+    @abstractmethod
+    def for_prior(self) -> tuple[Any, Any]:
+        """Return a packed table and weak labels to estimate the class prior from."""
+
+    @abstractmethod
+    def folds(self, cv: Any) -> Folds | None:
+        """Return the partition that a K-fold splitter makes, or None for any other splits."""
+
+    @abstractmethod
+    def without(self, folds: Folds, fold: int) -> Engine:
+        """Return the engine of all rows but those of one fold."""
+
+    @abstractmethod
+    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+        """Yield the engines of training and test rows for each split of any splitter."""
+
+
+class _TableRows(_WeakRows):
+    """A table in memory with weak labels."""
+
+    def __init__(self, X: Any, y: Any, rows: RowSets) -> None:
+        self.X = X
+        self.y = y
+        self.rows = rows
+        self.engine = MemoryEngine(X, rows)
+
+    def for_prior(self) -> tuple[Any, Any]:
+        """Return all rows."""
+        return self.X, self.y
+
+    def folds(self, cv: Any) -> Folds | None:
+        """Return the partition that a K-fold splitter makes, or None for any other splits."""
+        if not isinstance(cv, PairKFold):
+            return None
+        if cv.shuffle:
+            return GivenFolds.of_rows(cv.deal(self.rows, self.X.shape[0]), self.rows, cv.n_splits)
+        return _dealt(cv, self.engine)
+
+    def without(self, folds: Folds, fold: int) -> Engine:
+        """Return the engine of all rows but those of one fold."""
+        rows = self.rows._replace(
+            unlabeled=_all_but(self.rows.unlabeled, "unlabeled", folds, fold),
+            left=_all_but(self.rows.left, "similar", folds, fold),
+            right=_all_but(self.rows.right, "similar", folds, fold),
+        )
+        return MemoryEngine(self.X, rows)
+
+    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+        """Yield the engines of training and test rows for each split of any splitter."""
+        for split in cv.split(self.X, self.y) if hasattr(cv, "split") else cv:
+            train, test = (self._among(chosen) for chosen in split)
+            check_parts(train, "A training split")
+            check_parts(test, "A validation split")
+            yield MemoryEngine(self.X, train), MemoryEngine(self.X, test)
+
+    def _among(self, chosen: Any) -> RowSets:
+        mask = np.zeros(self.X.shape[0], dtype=bool)
+        mask[chosen] = True
+        return self.rows.among(mask)
+
+    def _raise_not_finite(self) -> None:
+        X = self.X
+        values = X.data if is_sparse(X) else X
+        bad = np.flatnonzero(~np.isfinite(values).ravel())
+        if not bad.size:
+            return
+        first = int(bad[0])
+        if is_sparse(X):
+            row, column = int(np.searchsorted(X.indptr, first, side="right")) - 1, X.indices[first]
+        else:
+            row, column = divmod(first, X.shape[1])
+        raise ValueError(
+            f"Input X contains {_name(values.ravel()[first])}: {bad.size} of its values are not "
+            f"finite, the first at row {row}, column {column}; {_ADVICE}"
+        )
+
+
+class _SourceRows(_WeakRows):
+    """Rows that an engine reads from where they are."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def for_prior(self) -> tuple[Any, Any]:
+        """Return evenly spaced rows and pairs, which is a pass."""
+        (unlabeled,) = self._spaced("unlabeled")
+        left, right = self._spaced("similar")
+        return pack(unlabeled, similar=(left, right))
+
+    def folds(self, cv: Any) -> Folds | None:
+        """Return folds dealt in turn, for which nothing needs to be kept in memory."""
+        if not isinstance(cv, PairKFold) or cv.shuffle:
+            return None
+        return _dealt(cv, self.engine)
+
+    def without(self, folds: Folds, fold: int) -> Engine:
+        """Return the engine of all rows but those of one fold."""
+        return WithoutFold(self.engine, folds.count, fold)
+
+    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+        """Refuse: any other splits would need a list of all rows in memory."""
+        raise ValueError(
+            "Rows that are not in memory are dealt to folds in turn: pass cv as a number or as "
+            f"PairKFold(n) without shuffling; got {cv!r}."
+        )
+
+    def _spaced(self, part: Part) -> tuple[Any, ...]:
+        return self.engine.every(part, -(-self.engine.count(part) // _PRIOR_ROWS))
+
+    def _raise_not_finite(self) -> None:
+        names: dict[Part, str] = {"unlabeled": "unlabeled row", "similar": "pair"}
+        for part, name in names.items():
+            (found,) = self.engine.map_reduce(part, _find_not_finite)
+            if found:
+                position, column, value = found[0]
+                raise ValueError(
+                    f"The rows contain {_name(value)}, first at {name} {position}, column "
+                    f"{self._column(column)}; {_ADVICE}"
+                )
+
+    def _column(self, number: int) -> str:
+        names = self.engine.feature_names
+        return str(number) if names is None else repr(names[number])
+
+
+class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     """What both estimators share: input, prediction, and the fitted attributes of a solution."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -79,51 +252,21 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(np.intp)])
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the accuracy against true class labels.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-            True classes, -1 or +1; for weak labels there is `likewise.su_risk_scorer`.
-        sample_weight : array of shape (n_rows,), optional
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        if not np.isin(np.asarray(y), self.classes_).all():
-            raise ValueError(
-                "score compares with true classes, but y holds other values; for weak labels use "
-                "likewise.su_risk_scorer, for instance as scoring=likewise.su_risk_scorer."
-            )
-        return float(super().score(X, y, sample_weight))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _read(self, X: Any, y: ArrayLike) -> tuple[Any, RowSets]:
-        """Check the shape of `X` and the weak labels; finiteness is seen in the sums."""
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
-        )
-        rows = locate_su(y, X.shape[0], type(self).__name__)
-        return X, rows
-
-    def _find_prior(self, X: Any, y: ArrayLike) -> float:
+    def _find_prior(self, rows: _WeakRows) -> float:
         """Return the share of class +1, given or estimated, and keep it with its interval."""
         self.prior_estimate_: PriorEstimate | None = None
         self.prior_interval_: tuple[float, float] | None = None
         if isinstance(self.prior, Real):
             self.prior_ = check_prior(float(self.prior))
             return self.prior_
-        estimator = PairMomentPrior(random_state=0) if self.prior is None else clone(self.prior)
-        estimate: PriorEstimate = estimator.fit(X, y).estimate_
+        estimator = PairLikelihoodPrior(random_state=0) if self.prior is None else clone(self.prior)
+        estimate: PriorEstimate = estimator.fit(*rows.for_prior()).estimate_
         self.prior_estimate_, self.prior_interval_ = estimate, estimate.interval
         self.prior_ = estimate.value
         if self.positive == "minority":
@@ -133,8 +276,8 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
         if estimate.interval is not None and estimate.interval[0] <= 0.5:
             warnings.warn(
                 f"The estimated prior is uncertain ({estimate}), and the SU risk divides by "
-                "2 * prior - 1: do not trust this fit; pass prior=... if you know it, or collect "
-                "more pairs.",
+                "2 * prior - 1: do not trust this fit; pass prior=... if you know it, or use "
+                "likewise.PairClassifier, which needs none.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -146,11 +289,9 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
             raise TypeError(f"{loss!r} cannot be learned with.")
         return loss
 
-    def _minimise(self, engine: MemoryEngine, means: Means, prior: float, alpha: float) -> Solution:
+    def _minimise(self, objective: SUObjective, prior: float, alpha: float) -> Solution:
         solution = minimise_su_risk(
-            engine,
-            means,
-            self._learning_loss(),
+            objective,
             prior=prior,
             alpha=alpha,
             regularize_intercept=self.regularize_intercept,
@@ -159,13 +300,14 @@ class _BaseSUClassifier(ClassifierMixin, BaseEstimator):
         )
         return _warned(solution, alpha)
 
-    def _keep(self, solution: Solution) -> None:
+    def _keep(self, solution: Solution, n_passes: int) -> None:
         self.coef_ = solution.weights[None, :-1].copy()
         self.intercept_ = solution.weights[-1:].copy()
         self.classes_ = np.array([-1, 1])
         self.objective_ = solution.objective
         self.duality_gap_ = solution.gap
         self.n_iter_ = solution.n_iter
+        self.n_passes_ = n_passes
 
 
 class SUClassifier(_BaseSUClassifier):
@@ -185,8 +327,8 @@ class SUClassifier(_BaseSUClassifier):
         Any convex loss with ``l(z, +1) - l(z, -1) = -z``; see `likewise.losses.MarginLoss`.
     prior : float in (0, 1) but not 0.5, prior estimator, or None, default None
         Share of class +1 among the unlabeled rows (the paper's Case 1). None estimates it with
-        ``likewise.prior.PairMomentPrior(random_state=0)`` (Cases 2 and 3); so does any object with
-        ``fit(X, y)`` and ``estimate_``.
+        ``likewise.prior.PairLikelihoodPrior(random_state=0)`` (Cases 2 and 3); so does any object
+        with ``fit(X, y)`` and ``estimate_``.
     positive : {"majority", "minority"}, default "majority"
         Which class is +1 when the prior is estimated, since pairs cannot tell.
     alpha : float, default 1e-4
@@ -214,6 +356,8 @@ class SUClassifier(_BaseSUClassifier):
         Certificate: `objective_` lies above the minimum by at most this times
         ``max(1, |objective_|)``.
     n_iter_ : int
+    n_passes_ : int
+        How often the unlabeled rows were read.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         When `X` had string column names.
@@ -257,25 +401,26 @@ class SUClassifier(_BaseSUClassifier):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn from weak labels.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers.
+        X : table of shape (n_rows, n_features), or PairSource
+            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers; or rows
+            that are elsewhere, see `likewise.engines.PairSource`.
         y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them.
+            Weak labels as `likewise.pack` makes them; none for a `PairSource`.
 
         Returns
         -------
         self
         """
-        X, rows = self._read(X, y)
-        engine = MemoryEngine(X, rows)
-        means = _finite_means(engine, X)
-        prior = self._find_prior(X, y)
-        self._keep(self._minimise(engine, means, prior, self.alpha))
+        rows = _read_rows(self, X, y)
+        summary = _summarise(rows)
+        prior = self._find_prior(rows)
+        objective = SUObjective(rows.engine, summary, self._learning_loss())
+        self._keep(self._minimise(objective, prior, self.alpha), rows.engine.n_passes)
         return self
 
 
@@ -310,7 +455,7 @@ class SUClassifierCV(_BaseSUClassifier):
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``. A score is minus a zero-one SU
         risk.
     best_score_ : float
-    coef_, intercept_, classes_, objective_, duality_gap_, n_iter_, n_features_in_
+    coef_, intercept_, classes_, objective_, duality_gap_, n_iter_, n_passes_, n_features_in_
         As in `SUClassifier`.
     prior_, prior_interval_, prior_estimate_
         As in `SUClassifier`.
@@ -353,52 +498,39 @@ class SUClassifierCV(_BaseSUClassifier):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Choose alpha by cross-validation, then learn from all rows.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
+        X : table of shape (n_rows, n_features), or PairSource
         y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them.
+            Weak labels as `likewise.pack` makes them; none for a `PairSource`.
 
         Returns
         -------
         self
         """
         alphas = self._checked_alphas()
-        X, rows = self._read(X, y)
-        engine = MemoryEngine(X, rows)
-        prior = self._find_prior(X, y)
+        rows = _read_rows(self, X, y)
         cv = _splitter(self.cv)
-        folds = _as_folds(cv, rows, X.shape[0])
-        if folds is not None and self._learning_loss() == squared:
+        folds = rows.folds(cv)
+        if folds is None:
+            splits = rows.splits(cv)
+            summary = _summarise(rows)
+            prior = self._find_prior(rows)
+            risks = self._risks_of_splits(splits, rows, prior, alphas)
+        else:
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = sum_folds(engine, folds)
-                mean_gram, means = sums.problem_without(None)
-            _check_finite(means, X)
-            risks = squared_risks(
-                engine,
-                folds,
-                sums,
-                prior=prior,
-                alphas=alphas,
-                regularize_intercept=self.regularize_intercept,
-            )
-            best = self._keep_scores(alphas, -risks)
-            path = RidgePath(mean_gram, regularize_intercept=self.regularize_intercept)
-            solution = path.solution(means.linear_term(prior), alphas[best], tol=self.tol)
-            self._keep(_warned(solution, alphas[best]))
-            return self
-        means = _finite_means(engine, X)
-        refit_risks = [
-            self._refit_risks(X, rows.among(train), rows.among(test), prior, alphas)
-            for train, test in _masks(cv, X, y)
-        ]
-        if not refit_risks:
-            raise ValueError("cv yields no splits; pass a number of folds or a splitter.")
-        best = self._keep_scores(alphas, -np.array(refit_risks))
-        self._keep(self._minimise(engine, means, prior, alphas[best]))
+                sums = sum_folds(rows.engine, folds)
+                summary = sums.without(None)
+            rows.check_finite(summary.means)
+            prior = self._find_prior(rows)
+            weights = self._fold_weights(rows, folds, sums, prior, alphas)
+            risks = fold_risks(rows.engine, folds, weights, prior)
+        best = self._keep_scores(alphas, -risks)
+        objective = SUObjective(rows.engine, summary, self._learning_loss())
+        self._keep(self._minimise(objective, prior, alphas[best]), rows.engine.n_passes)
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -407,16 +539,44 @@ class SUClassifierCV(_BaseSUClassifier):
             raise ValueError(f"alphas must be positive finite numbers; got {self.alphas!r}.")
         return alphas
 
-    def _refit_risks(
-        self, X: Any, train: RowSets, test: RowSets, prior: float, alphas: Sequence[float]
+    def _fold_weights(
+        self, rows: _WeakRows, folds: Folds, sums: FoldSums, prior: float, alphas: Sequence[float]
+    ) -> list[FloatArray]:
+        """Fit every alpha without each fold in turn; one array (weights x alphas) for each."""
+        loss = self._learning_loss()
+        if loss == squared:
+            return squared_weights(
+                sums, prior=prior, alphas=alphas, regularize_intercept=self.regularize_intercept
+            )
+        weights = []
+        for fold in range(folds.count):
+            others = SUObjective(rows.without(folds, fold), sums.without(fold), loss)
+            weights.append(self._fit_alphas(others, prior, alphas))
+            rows.engine.n_passes += others.engine.n_passes
+        return weights
+
+    def _risks_of_splits(
+        self,
+        splits: Iterable[tuple[Engine, Engine]],
+        rows: _WeakRows,
+        prior: float,
+        alphas: Sequence[float],
     ) -> FloatArray:
-        """Fit every alpha on the training rows and return the zero-one SU risks on the others."""
-        check_parts(train, "A training split")
-        check_parts(test, "A validation split")
-        engine = MemoryEngine(X, train)
-        means = mean_rows(engine)
-        weights = [self._minimise(engine, means, prior, alpha).weights for alpha in alphas]
-        return zero_one_risks(MemoryEngine(X, test), np.column_stack(weights), prior)
+        """Fit every alpha on each training set and return the zero-one SU risks on the others."""
+        risks = []
+        for train, test in splits:
+            objective = SUObjective(train, summarise(train), self._learning_loss())
+            risks.append(zero_one_risks(test, self._fit_alphas(objective, prior, alphas), prior))
+            rows.engine.n_passes += train.n_passes
+        if not risks:
+            raise ValueError("cv yields no splits; pass a number of folds or a splitter.")
+        return np.array(risks)
+
+    def _fit_alphas(
+        self, objective: SUObjective, prior: float, alphas: Sequence[float]
+    ) -> FloatArray:
+        weights = [self._minimise(objective, prior, alpha).weights for alpha in alphas]
+        return np.column_stack(weights)
 
     def _keep_scores(self, alphas: Sequence[float], scores: FloatArray) -> int:
         """Keep the table of scores (splits x alphas) and return the position of the best alpha."""
@@ -454,46 +614,63 @@ def _warned(solution: Solution, alpha: float) -> Solution:
     return solution
 
 
-def _finite_means(engine: MemoryEngine, X: Any) -> Means:
+def _summarise(rows: _WeakRows) -> Summary:
     with np.errstate(over="ignore", invalid="ignore"):
-        means = mean_rows(engine)
-    _check_finite(means, X)
-    return means
+        summary = summarise(rows.engine)
+    rows.check_finite(summary.means)
+    return summary
 
 
-def _check_finite(means: Means, X: Any) -> None:
-    """Raise if a NaN or an infinity reached the sums; looking for it costs a pass only then."""
-    if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in (means.similar, means.unlabeled)):
-        return
-    values = X.data if is_sparse(X) else X
-    bad = np.flatnonzero(~np.isfinite(values).ravel())
-    if not bad.size:
-        raise ValueError("Input X contains values too large to be squared; scale the features.")
-    first = int(bad[0])
-    if is_sparse(X):
-        row, column = int(np.searchsorted(X.indptr, first, side="right")) - 1, X.indices[first]
-    else:
-        row, column = divmod(first, X.shape[1])
-    kind = "NaN" if np.isnan(values.ravel()[first]) else "infinity"
-    raise ValueError(
-        f"Input X contains {kind}: {bad.size} of its values are not finite, the first at row "
-        f"{row}, column {column}; remove such rows or impute them, for instance with "
-        "sklearn.impute.SimpleImputer."
+def _read_rows(estimator: Any, X: Any, y: ArrayLike | None) -> _WeakRows:
+    """Check what was passed to ``fit``; finiteness is seen in the sums later."""
+    if isinstance(X, PairSource):
+        if y is not None:
+            raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
+        return _read_source(estimator, X)
+    X = validate_data(
+        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
     )
+    return _TableRows(X, y, locate_su(y, X.shape[0], type(estimator).__name__))
 
 
-def _as_folds(cv: Any, rows: RowSets, n_rows: int) -> Folds | None:
-    """Return the partition that a K-fold splitter makes, or None for any other kind of splits."""
-    if isinstance(cv, PairKFold):
-        return Folds.of_rows(cv.deal(rows, n_rows), rows, cv.n_splits)
-    return None
+def _read_source(estimator: Any, source: PairSource) -> _SourceRows:
+    engine = open_engine(source)
+    estimator.n_features_in_ = engine.n_features
+    if engine.feature_names is not None:
+        estimator.feature_names_in_ = np.array(engine.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return _SourceRows(engine)
 
 
-def _masks(cv: Any, X: Any, y: ArrayLike) -> Iterable[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield training and test rows as masks."""
-    splits = cv.split(X, y) if hasattr(cv, "split") else cv
-    for split in splits:
-        train, test = (np.zeros(X.shape[0], dtype=bool) for _ in range(2))
-        train[split[0]] = True
-        test[split[1]] = True
-        yield train, test
+def _dealt(cv: PairKFold, engine: Engine) -> DealtFolds:
+    counts = {"unlabeled rows": engine.count("unlabeled"), "similar pairs": engine.count("similar")}
+    for name, count in counts.items():
+        if count < cv.n_splits:
+            raise ValueError(
+                f"n_splits={cv.n_splits} folds need at least {cv.n_splits} {name}, but there are "
+                f"only {count}."
+            )
+    return DealtFolds(cv.n_splits)
+
+
+def _all_but(positions: Positions, part: Part, folds: Folds, fold: int) -> Positions:
+    numbers = row_numbers(positions)
+    kept = np.ones(numbers.size, dtype=bool)
+    kept[folds.split(part, slice(0, numbers.size))[fold]] = False
+    return as_slice(numbers[kept])
+
+
+def _name(value: float) -> str:
+    return "NaN" if np.isnan(value) else "infinity"
+
+
+def _find_not_finite(block: Block) -> tuple[list[tuple[int, int, float]]]:
+    """Return the position, the column and the value of the block's first value not finite."""
+    for table in block.tables:
+        rows = to_numpy(table)
+        bad = np.argwhere(~np.isfinite(rows))
+        if bad.size:
+            row, column = bad[0].tolist()
+            return ([(block.start + row, column, float(rows[row, column]))],)
+    return ([],)

@@ -11,6 +11,7 @@ from likewise.cli.demo import demo
 from likewise.cli.fit import fit
 from likewise.cli.predict import predict
 from likewise.cli.prior import prior
+from likewise.cli.report import report
 from likewise.cli.reproduce import reproduce
 from likewise.cli.terminal import complain, plain_warnings
 
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (demo, fit, predict, prior, datasets):
+for _command in (demo, fit, predict, prior, report, datasets):
     app.command()(_command)
 app.add_typer(reproduce, name="reproduce")
 

@@ -1,6 +1,7 @@
-"""``likewise demo``: the main job on generated data, beside a classifier that saw every label."""
+"""``likewise demo``: the main job on generated data, beside the paper's and labeled learning."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +17,12 @@ __all__ = ["demo"]
 Accuracies = Mapping[str, list[float]]
 
 LOSSES = ("squared", "logistic", "double_hinge")
-LABELED = "labeled"
+PAIR, LABELED = "pair", "labeled"
 PRIOR = 0.7
-N_DRAWS = 10
-N_PAIRS = N_UNLABELED = 500
+N_DRAWS = 5
+N_PAIRS = N_UNLABELED = 300
 N_TEST = 2000
+MEASURES = {"prior": "share of +1", "accuracy": "accuracy (new pairs)"}
 
 
 def demo(
@@ -34,52 +36,99 @@ def demo(
     from likewise.io import check_output
 
     check_output(output)
-    accuracies = _accuracies(seed)
-    picture = _draw(output, accuracies, seed)
+    accuracies, first = _draws(seed)
+    with waiting("Judging without labels"):
+        judged = _judged(first, seed)
+    picture = _draw(output, accuracies, judged, seed)
     if as_json:
-        show_json(_as_json(accuracies, picture))
+        show_json(_as_json(accuracies, judged, picture))
         return
-    _show_table(accuracies)
+    _show_accuracies(accuracies)
+    _show_judged(judged)
     if picture is not None:
         typer.echo(f"Picture: {picture}")
     typer.echo("Next, on your own files:")
-    typer.echo("  likewise prior rows.csv pairs.csv")
     typer.echo("  likewise fit rows.csv pairs.csv -o model.skops")
-    typer.echo("  likewise predict model.skops new-rows.csv -o predictions.csv")
+    typer.echo("  likewise report rows.csv pairs.csv --model model.skops")
+    typer.echo("  likewise predict model.skops new-rows.csv")
 
 
-def _accuracies(seed: int) -> Accuracies:
-    """Return the accuracy on fresh rows of every method, once per draw."""
-    found: dict[str, list[float]] = {name: [] for name in (*LOSSES, LABELED)}
+def _draws(seed: int) -> tuple[Accuracies, Any]:
+    """Return the accuracies on fresh rows, draw by draw, and the first classifier from pairs."""
+    accuracies: dict[str, list[float]] = {name: [] for name in (PAIR, *LOSSES, LABELED)}
+    first = None
     for draw in track(range(N_DRAWS), "Learning from pairs", N_DRAWS):
-        for name, value in _one_draw([seed, draw]).items():
-            found[name].append(value)
-    return found
+        sample = _sample([seed, draw])
+        fitted = _fit_all(sample, seed)
+        for name, values in accuracies.items():
+            values.append(fitted[name].score(sample.X_test, sample.y_test))
+        first = fitted[PAIR] if first is None else first
+    return accuracies, first
 
 
-def _one_draw(seeds: list[int]) -> dict[str, float]:
+def _fit_all(sample: Any, seed: int) -> dict[str, Any]:
+    from likewise import SUClassifierCV
+
+    X, y = sample.pack()
+    return {
+        PAIR: _fit_pair(sample, seed),
+        **{loss: SUClassifierCV(loss, prior=PRIOR).fit(X, y) for loss in LOSSES},
+        LABELED: _fit_labeled(sample),
+    }
+
+
+def _sample(seeds: list[int]) -> Any:
     import numpy as np
 
-    from likewise import SUClassifierCV
     from likewise.datasets import make_waveform, sample_su
 
     rng = np.random.default_rng(seeds)
     pool = make_waveform(10_000, prior=PRIOR, random_state=rng)
-    sample = sample_su(*pool, N_PAIRS, N_UNLABELED, n_test=N_TEST, prior=PRIOR, random_state=rng)
-    X, y = sample.pack()
-    fitted = {loss: SUClassifierCV(loss, prior=PRIOR).fit(X, y) for loss in LOSSES}
-    fitted[LABELED] = _fit_labeled(sample)
-    return {name: clf.score(sample.X_test, sample.y_test) for name, clf in fitted.items()}
+    return sample_su(*pool, N_PAIRS, N_UNLABELED, n_test=N_TEST, prior=PRIOR, random_state=rng)
+
+
+def _fit_pair(sample: Any, seed: int) -> Any:
+    from likewise import PairClassifier
+
+    return PairClassifier(random_state=seed).fit(*sample.pack())
 
 
 def _fit_labeled(sample: Any) -> Any:
     """Fit the same rows with their true classes: what labels would have bought."""
-    import numpy as np
     from sklearn.linear_model import LogisticRegression
 
+    return LogisticRegression(max_iter=1000).fit(*_labeled_rows(sample))
+
+
+def _labeled_rows(sample: Any) -> tuple[Any, Any]:
+    import numpy as np
+
     X = np.concatenate([sample.unlabeled, *sample.similar])
-    y = np.concatenate([sample.y_unlabeled, sample.y_similar, sample.y_similar])
-    return LogisticRegression(max_iter=1000).fit(X, y)
+    return X, np.concatenate([sample.y_unlabeled, sample.y_similar, sample.y_similar])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a classifier without labels, and what labels say."""
+
+    value: float
+    interval: tuple[float, float]
+    truth: float
+
+
+def _judged(classifier: Any, seed: int) -> dict[str, Judged]:
+    """Ask the classifier for the prior, and pairs that it did not learn from for its accuracy."""
+    from likewise import label_free_report
+
+    others = _sample([seed, N_DRAWS])
+    accuracy = label_free_report(
+        classifier, *others.pack(), trained_on_same_pairs=False, random_state=seed
+    ).accuracy
+    right = classifier.score(others.X_test, others.y_test)
+    return {
+        "prior": Judged(classifier.prior_, classifier.prior_interval_, PRIOR),
+        "accuracy": Judged(accuracy.value, accuracy.interval, right),
+    }
 
 
 def _mean_and_error(values: list[float]) -> tuple[float, float]:
@@ -89,7 +138,9 @@ def _mean_and_error(values: list[float]) -> tuple[float, float]:
     return mean(values), stdev(values) / len(values) ** 0.5
 
 
-def _draw(output: Path, accuracies: Accuracies, seed: int) -> Path | None:
+def _draw(
+    output: Path, accuracies: Accuracies, judged: Mapping[str, Judged], seed: int
+) -> Path | None:
     """Save the picture and return where it is, or None without matplotlib."""
     try:
         import matplotlib  # noqa: F401
@@ -99,22 +150,32 @@ def _draw(output: Path, accuracies: Accuracies, seed: int) -> Path | None:
     from likewise.cli.picture import Comparison, save_picture
 
     found = {_title(name): _mean_and_error(values) for name, values in accuracies.items()}
-    comparison = Comparison(f"Waveform, 21 features:\n{_setting()}", found, chance=PRIOR)
+    comparison = Comparison(f"Waveform, 21 features\n{_setting()}", found, chance=PRIOR)
+    estimates = {MEASURES[name]: (j.value, *j.interval, j.truth) for name, j in judged.items()}
     with waiting("Drawing"):
-        save_picture(output, _example(seed), comparison)
+        save_picture(output, _example(seed), comparison, estimates)
     return output
 
 
 def _example(seed: int) -> "Example":
     """Fit two features, which can be looked at."""
-    from likewise import SUClassifier
-    from likewise.cli.picture import Example
-    from likewise.datasets import make_gaussians, sample_su
+    from sklearn.datasets import make_moons
+    from sklearn.svm import SVC
 
-    pool = make_gaussians(5000, separation=3.0, prior=PRIOR, random_state=seed)
-    sample = sample_su(*pool, N_PAIRS, N_UNLABELED, prior=PRIOR, random_state=seed)
+    from likewise import SUClassifierCV
+    from likewise.cli.picture import Example
+    from likewise.datasets import sample_su
+
+    X, moon = make_moons(5000, noise=0.18, random_state=seed)
+    sample = sample_su(X, 1 - 2 * moon, N_PAIRS, N_UNLABELED, prior=PRIOR, random_state=seed)
     X, y = sample.pack()
-    return Example(X, y, SUClassifier(prior=PRIOR).fit(X, y), _fit_labeled(sample))
+    return Example(
+        X,
+        y,
+        _fit_pair(sample, seed),
+        paper=SUClassifierCV(prior=PRIOR).fit(X, y),
+        labeled=SVC().fit(*_labeled_rows(sample)),
+    )
 
 
 def _setting() -> str:
@@ -122,12 +183,16 @@ def _setting() -> str:
 
 
 def _title(name: str) -> str:
+    if name == PAIR:
+        return "pairs (likewise)"
     if name == LABELED:
-        return "the same rows, true labels"
-    return f"similar pairs, {name.replace('_', '-')} loss"
+        return "true labels of the same rows"
+    return f"pairs and prior (paper, {name.replace('_', '-')})"
 
 
-def _as_json(accuracies: Accuracies, picture: Path | None) -> dict[str, Any]:
+def _as_json(
+    accuracies: Accuracies, judged: Mapping[str, Judged], picture: Path | None
+) -> dict[str, Any]:
     results = {}
     for name, values in accuracies.items():
         mean, error = _mean_and_error(values)
@@ -139,19 +204,43 @@ def _as_json(accuracies: Accuracies, picture: Path | None) -> dict[str, Any]:
         "unlabeled_rows": N_UNLABELED,
         "draws": N_DRAWS,
         "results": results,
+        "without_labels": {name: asdict(value) for name, value in judged.items()},
         "picture": None if picture is None else str(picture),
     }
 
 
-def _show_table(accuracies: Accuracies) -> None:
+# Short lines and headings: the tables must fit a terminal of 60 columns.
+
+
+def _show_accuracies(accuracies: Accuracies) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    # Short lines and headings: the table must fit a terminal of 60 columns.
-    table = Table(title=f"Accuracy on fresh rows of Waveform\n{_setting()}", title_justify="left")
+    table = Table(
+        title=f"Accuracy on fresh rows of Waveform\n{_setting()}",
+        title_justify="left",
+    )
     table.add_column("learned from")
     table.add_column("accuracy", justify="right")
     for name, values in accuracies.items():
         mean, error = _mean_and_error(values)
         table.add_row(_title(name), f"{mean:.1%} ± {error:.1%}")
+    Console().print(table)
+
+
+def _show_judged(judged: Mapping[str, Judged]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title="Known without labels (first draw)",
+        title_justify="left",
+    )
+    table.add_column("measure")
+    for heading in ("estimate", "95 % interval", "truth"):
+        table.add_column(heading, justify="right")
+    for name, found in judged.items():
+        low, high = found.interval
+        interval = f"{low:.1%} to {high:.1%}"
+        table.add_row(MEASURES[name], f"{found.value:.1%}", interval, f"{found.truth:.1%}")
     Console().print(table)

@@ -1,4 +1,4 @@
-"""What ``fit`` and ``prior`` read alike: a table, pairs of its rows, and which columns to use."""
+"""What commands read alike: a table, pairs of its rows, and which columns to use."""
 
 import csv
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import typer
 from likewise.cli.terminal import waiting
 
 if TYPE_CHECKING:
-    from likewise.io import Features, Pairs, Table
+    from likewise.io import Features, Model, Pairs, Table
 
 __all__ = [
     "DroppedNames",
@@ -20,6 +20,7 @@ __all__ = [
     "PairsPath",
     "TablePath",
     "read_inputs",
+    "read_inputs_of",
 ]
 
 TablePath = Annotated[
@@ -64,24 +65,29 @@ class Inputs:
 
         return pack(self.X, similar=self.pairs.similar, dissimilar=self.pairs.dissimilar)
 
-    def transformer(self) -> Any:
+    def transformer(self, numbers: Any) -> Any:
         """Return what turns the chosen columns into features, not fitted.
 
-        Numbers are standardised and text columns become categories.
+        Text columns become categories.
+
+        Parameters
+        ----------
+        numbers : transformer, or "passthrough"
+            What to do with columns of numbers.
         """
         from sklearn.compose import ColumnTransformer
-        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+        from sklearn.preprocessing import OneHotEncoder
 
         names, of_text = self.features.names, self.features.text
         if not of_text:
-            return StandardScaler()
-        text = [i for i, name in enumerate(names) if name in of_text]
-        numbers = [i for i, name in enumerate(names) if name not in of_text]
+            return numbers
+        places = {
+            kind: [i for i, name in enumerate(names) if (name in of_text) == kind]
+            for kind in (False, True)
+        }
+        categories = OneHotEncoder(handle_unknown="ignore")
         return ColumnTransformer(
-            [
-                ("numbers", StandardScaler(), numbers),
-                ("text", OneHotEncoder(handle_unknown="ignore"), text),
-            ]
+            [("numbers", numbers, places[False]), ("text", categories, places[True])]
         )
 
     def counts(self) -> dict[str, Any]:
@@ -89,6 +95,7 @@ class Inputs:
         return {
             "rows": len(self.table),
             "similar_pairs": len(self.pairs.similar),
+            "dissimilar_pairs": len(self.pairs.dissimilar),
             "features": list(self.features.names),
             "text_features": sorted(self.features.text),
         }
@@ -105,6 +112,16 @@ def read_inputs(
     with waiting("Reading"):
         rows = read_table(table, id_column=id_column)
         chosen = choose_features(rows, keep=_names(features), drop=_names(drop) or ())
+        return Inputs(rows, chosen, feature_matrix(rows, chosen), read_pairs(pairs, rows))
+
+
+def read_inputs_of(model: "Model", table: Path, pairs: Path) -> Inputs:
+    """Read a table and pairs of its rows, with the columns that a model was fitted on."""
+    from likewise.io import feature_matrix, read_pairs, read_table
+
+    with waiting("Reading"):
+        chosen = model.features
+        rows = read_table(table, id_column=model.id_column, text_columns=sorted(chosen.text))
         return Inputs(rows, chosen, feature_matrix(rows, chosen), read_pairs(pairs, rows))
 
 

@@ -26,26 +26,28 @@ def predict(
 ) -> None:
     """Classify the rows of TABLE with MODEL: the columns id, prediction (-1 or +1) and score.
 
-    Columns are matched by name; those that the model does not know are left aside.
+    Models of the pair method add the probability of +1; with more than two classes, prediction is
+    the number of a class, and a column for each has its probability. Columns are matched by name;
+    those that the model does not know are left aside.
     """
     from likewise.io import check_output, write_csv, write_table
 
     if output is not None:
         check_output(output, table=True)
     with waiting("Classifying"):
-        columns = _classify(model, table)
+        columns, classes = _classify(model, table)
         if output is not None:
             write_table(output, columns)
     if as_json:
-        show_json(_summary(columns, output))
+        show_json(_summary(columns, classes, output))
     elif output is None:
         write_csv(sys.stdout, columns)
     else:
         note(f"{len(columns['prediction']):,} predictions are in {output}.")
 
 
-def _classify(model_path: Path, table_path: Path) -> dict[str, Any]:
-    """Return the columns of the answer."""
+def _classify(model_path: Path, table_path: Path) -> tuple[dict[str, Any], list[int]]:
+    """Return the columns of the answer, and the classes that there are."""
     from likewise.io import feature_matrix, load_model, read_table
 
     model = load_model(model_path)
@@ -56,18 +58,37 @@ def _classify(model_path: Path, table_path: Path) -> dict[str, Any]:
     if unused:
         note(f"columns that the model was not fitted on are left aside: {', '.join(unused)}.")
     rows = feature_matrix(table, model.features)
-    return {
+    columns = {
         "id": table.ids,
         "prediction": model.estimator.predict(rows),
-        "score": model.estimator.decision_function(rows),
+        **_confidence(model.estimator, rows),
     }
+    return columns, model.estimator.classes_.tolist()
 
 
-def _summary(columns: dict[str, Any], output: Path | None) -> dict[str, Any]:
-    summary: dict[str, Any] = {
-        "rows": len(columns["prediction"]),
-        "positive_share": float((columns["prediction"] == 1).mean()),
-    }
+def _confidence(estimator: Any, rows: Any) -> dict[str, Any]:
+    """Return the columns that say how sure a prediction is."""
+    if len(estimator.classes_) > 2:
+        return {
+            f"probability_{label}": chances
+            for label, chances in zip(
+                estimator.classes_, estimator.predict_proba(rows).T, strict=True
+            )
+        }
+    columns = {"score": estimator.decision_function(rows)}
+    if hasattr(estimator, "predict_proba"):
+        columns["probability"] = estimator.predict_proba(rows)[:, 1]
+    return columns
+
+
+def _summary(columns: dict[str, Any], classes: list[int], output: Path | None) -> dict[str, Any]:
+    predicted = columns["prediction"]
+    shares = {label: float((predicted == label).mean()) for label in classes}
+    summary: dict[str, Any] = {"rows": len(predicted)}
+    if len(classes) == 2:
+        summary["positive_share"] = shares[1]
+    else:
+        summary["class_shares"] = shares
     if output is not None:
         return {**summary, "output": str(output)}
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)

@@ -15,6 +15,7 @@ from likewise.cli.inputs import (
     read_inputs,
 )
 from likewise.cli.terminal import Json, Seed, counting, show_json, waiting
+from likewise.cli.wording import aligned, columns_in_words, interval_in_words, option_words
 
 if TYPE_CHECKING:
     from likewise.prior import PriorEstimate
@@ -25,6 +26,7 @@ __all__ = ["Method", "prior"]
 class Method(StrEnum):
     """How to estimate."""
 
+    PAIR_LIKELIHOOD = "pair_likelihood"
     PAIR_MOMENTS = "pair_moments"
     KM1 = "km1"
     KM2 = "km2"
@@ -35,10 +37,10 @@ def prior(
     pairs: PairsPath,
     method: Annotated[
         Method,
-        typer.Option(help="pair_moments, or for comparison the paper's km1 and km2."),
-    ] = Method.PAIR_MOMENTS,
+        typer.Option(help="pair_moments assumes less; km1 and km2 are the paper's."),
+    ] = Method.PAIR_LIKELIHOOD,
     level: Annotated[
-        float, typer.Option(help="Level of the interval, which pair_moments alone has.")
+        float, typer.Option(help="Level of the interval, which km1 and km2 do not have.")
     ] = 0.95,
     id_column: IdColumn = None,
     features: FeatureNames = None,
@@ -50,11 +52,15 @@ def prior(
 
     Numbers are standardised and text columns become categories, as `likewise fit` does it.
     """
+    from sklearn.preprocessing import StandardScaler
+
     if not 0 < level < 1:
         raise ValueError(f"--level must lie between 0 and 1, as 0.95; got {level:g}.")
     inputs = read_inputs(table, pairs, id_column=id_column, features=features, drop=drop)
     rows, y = inputs.pack()
-    estimate = _estimate(inputs.transformer().fit_transform(rows), y, method, level, seed)
+    transformed = inputs.transformer(StandardScaler()).fit_transform(rows)
+    with option_words():
+        estimate = _estimate(transformed, y, method, level, seed)
     interval = None if estimate.interval is None else list(estimate.interval)
     result = _Result(
         prior=estimate.value,
@@ -73,7 +79,7 @@ def prior(
 def _estimate(X: Any, y: Any, method: Method, level: float, seed: int) -> "PriorEstimate":
     from likewise.prior import KernelMeanPrior, estimate_prior
 
-    if method is Method.PAIR_MOMENTS:
+    if method in {Method.PAIR_LIKELIHOOD, Method.PAIR_MOMENTS}:
         with waiting("Estimating"):
             return estimate_prior(X, y, method=method.value, level=level, random_state=seed)
     with counting("Estimating") as progress:
@@ -93,23 +99,24 @@ class _Result:
     notes: list[str]
     rows: int
     similar_pairs: int
+    dissimilar_pairs: int
     features: list[str]
     text_features: list[str]
 
     def __str__(self) -> str:
-        text = f" ({len(self.text_features)} of text)" if self.text_features else ""
-        lines = [
-            ("larger class", f"{self.prior:.1%} of the rows ({self._interval()})"),
-            ("method", self.method),
-            ("rows", f"{self.rows:,}"),
-            ("similar pairs", f"{self.similar_pairs:,}"),
-            ("features", f"{len(self.features):,}{text}"),
-            *(("note", note) for note in self.notes),
-        ]
-        return "\n".join(f"{name:<15}{value}" for name, value in lines)
+        return aligned(
+            [
+                ("larger class", f"{self.prior:.1%} of the rows ({self._interval()})"),
+                ("method", self.method),
+                ("rows", f"{self.rows:,}"),
+                ("similar pairs", f"{self.similar_pairs:,}"),
+                ("dissimilar pairs", f"{self.dissimilar_pairs:,}"),
+                ("columns", columns_in_words(self.features, self.text_features)),
+                *(("note", note) for note in self.notes),
+            ]
+        )
 
     def _interval(self) -> str:
         if self.interval is None or self.level is None:
             return "this method has no interval"
-        low, high = self.interval
-        return f"{100 * self.level:g} % interval {low:.1%} to {high:.1%}"
+        return interval_in_words(self.interval, self.level)

@@ -1,7 +1,9 @@
-"""``likewise reproduce``: the experiments of the paper, a command for each."""
+"""``likewise reproduce``: the experiments of the paper, one command each and one for all."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import shlex
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,65 +12,181 @@ import typer
 from likewise.cli.terminal import Json, note, show_json, track
 
 if TYPE_CHECKING:
-    from likewise.experiments.prior import Cell
+    from likewise.experiments.document import Section, Table
+    from likewise.experiments.experiment import Experiment, Plan
 
-__all__ = ["reproduce"]
+__all__ = ["ABOUT", "reproduce"]
 
-reproduce = typer.Typer(
-    help="Run an experiment of the paper again.", no_args_is_help=True, rich_markup_mode=None
-)
+ABOUT = {
+    "losses": "Losses on pairs and on unlabeled rows (Figures 2 and 3).",
+    "theory": "No bias, least variance, the error bound (Theorems 1, 2 and 4).",
+    "prior": "Estimated class priors on samples of growing size (Figure 4).",
+    "unlabeled": "The error with more unlabeled rows (Figure 5).",
+    "benchmark": "All methods on twelve datasets (Table 4).",
+    "half": "Equally large classes, which the paper's risk excludes.",
+}
+"""Said here once more, because the experiments take a second to import and help should not."""
+
+REPORT = "report.html"
+
+reproduce = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
 
 Out = Annotated[
-    Path, typer.Option("--out", help="Folder for records and pictures; a stopped run goes on.")
+    Path | None,
+    typer.Option("--out", help="Folder for records and report, needed; a stopped run goes on."),
 ]
+Quick = Annotated[bool, typer.Option("--quick", help="A minute's look: part of the experiment.")]
 Trials = Annotated[
     int | None, typer.Option(min=1, help="Trials of each setting; by default the paper's.")
 ]
-Datasets = Annotated[str | None, typer.Option(help="Datasets, as a,b; by default all twelve.")]
+Datasets = Annotated[
+    str | None, typer.Option(help="Datasets, as a,b; 'gaussians' needs no file.", metavar="NAMES")
+]
+Methods = Annotated[
+    str | None, typer.Option(help="Methods, as a,b; a wrong name lists them.", metavar="NAMES")
+]
 Jobs = Annotated[int, typer.Option(help="Processes side by side; -1 is one for each core.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A foretaste: 2 datasets, 2 sizes, 3 trials.")]
 
 
-@reproduce.command()
-def prior(
-    out: Out,
+@dataclass(frozen=True)
+class _Wishes:
+    """What the command line asks for."""
+
+    out: Path
+    quick: bool
+    trials: int | None
+    datasets: list[str] | None
+    methods: list[str] | None
+    jobs: int
+
+
+def _run(
+    context: typer.Context,
+    out: Out = None,
+    quick: Quick = False,
     trials: Trials = None,
     datasets: Datasets = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Of km1,km2,pair_moments; by default all.")
-    ] = None,
+    methods: Methods = None,
     jobs: Jobs = -1,
-    quick: Quick = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate class priors on samples of growing size (Figure 4 of the paper)."""
-    from likewise.experiments import prior as experiment
-    from likewise.experiments.runner import read_records
-
+    if context.invoked_subcommand is not None:
+        _refuse_misplaced_options(context)
+        return
+    if out is None:
+        raise ValueError("--out is missing: name a folder for the records and the report.")
     if jobs == 0:
         raise ValueError("--jobs must be a number of processes, or -1 for one on each core; got 0.")
-    settings: dict[str, Any] = experiment.QUICK if quick else {}
-    chosen = {"trials": trials, "datasets": _names(datasets), "methods": _names(methods)}
-    settings = {**settings, **{name: value for name, value in chosen.items() if value is not None}}
-    count, records = experiment.run(out, jobs=jobs, **settings)
-    for _ in track(records, "Estimating", count):
-        pass
-    kept = read_records(out / "records.jsonl")
-    cells = experiment.summary(kept)
-    pictures = _draw(experiment, out, kept)
+    wishes = _Wishes(out, quick, trials, _names(datasets), _names(methods), jobs)
+    chosen = context.command.name if context.command.name in ABOUT else None
+    _reproduce(wishes, chosen, as_json=as_json)
+
+
+reproduce.callback(
+    help="Run the experiments of the paper again: the one named, or all.",
+    invoke_without_command=True,
+)(_run)
+for _name, _help in ABOUT.items():
+    reproduce.command(_name, help=_help)(_run)
+
+
+def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
+    from likewise.experiments.catalogue import EXPERIMENTS
+    from likewise.experiments.experiment import RECORDS
+    from likewise.experiments.facts import facts_of
+    from likewise.experiments.report import write_report
+    from likewise.experiments.runner import read_records
+    from likewise.experiments.statistics import results
+
+    plans = _plans_of_all(wishes) if chosen is None else [_plan_of(EXPERIMENTS[chosen], wishes)]
+    new = _run_plans(plans, wishes)
+    records = read_records(wishes.out / RECORDS)
+    found = {name: experiment.own(records) for name, experiment in EXPERIMENTS.items()}
+    sections = {name: EXPERIMENTS[name].sections(own) for name, own in found.items() if own}
+    files = [wishes.out / RECORDS, wishes.out / REPORT]
+    write_report(
+        wishes.out / REPORT,
+        "Classification from similar pairs and unlabeled rows: the experiments",
+        [section for some in sections.values() for section in some],
+        facts_of(records, _command(wishes, chosen)),
+    )
+    asked = [experiment for experiment, _ in plans]
+    failed = sum(one["status"] != "ok" for experiment in asked for one in found[experiment.name])
     if as_json:
         show_json(
             {
-                "experiment": "prior",
-                "new_records": count,
-                "results": [asdict(cell) for cell in cells],
-                "files": [str(path) for path in [out / "records.jsonl", *pictures]],
+                "experiments": [experiment.name for experiment in asked],
+                "new_records": new,
+                "failed": failed,
+                "results": [
+                    {"experiment": experiment.name, **row}
+                    for experiment in asked
+                    for row in results(found[experiment.name], experiment.outcome)
+                ],
+                "files": [str(path) for path in files],
             }
         )
         return
-    _show_table(cells, experiment.METHODS)
-    for path in [out / "records.jsonl", *pictures]:
+    for experiment in asked:
+        _show(sections[experiment.name])
+    if failed:
+        note(f"{failed} trials failed; the report says why.")
+    for path in files:
         typer.echo(str(path))
+
+
+def _plan_of(experiment: "Experiment", wishes: _Wishes) -> "tuple[Experiment, Plan]":
+    plan = experiment.quick if wishes.quick else experiment.full
+    trials = wishes.trials if experiment.sampled else None
+    return experiment, plan.changed(datasets=wishes.datasets, methods=wishes.methods, trials=trials)
+
+
+def _plans_of_all(wishes: _Wishes) -> "list[tuple[Experiment, Plan]]":
+    """Plan every experiment with those of the wished names that it has."""
+    from likewise.experiments.catalogue import EXPERIMENTS
+
+    known = {name for experiment in EXPERIMENTS.values() for name in experiment.methods}
+    for name in wishes.methods or ():
+        if name not in known:
+            raise ValueError(f"No experiment has a method {name!r}; there are {_list(known)}.")
+    plans = []
+    for experiment in EXPERIMENTS.values():
+        methods = wishes.methods
+        if methods is not None:
+            methods = [name for name in methods if name in experiment.methods]
+        if methods == []:
+            continue
+        datasets = wishes.datasets if experiment.sampled else None
+        plans.append(_plan_of(experiment, replace(wishes, methods=methods, datasets=datasets)))
+    return plans
+
+
+def _run_plans(plans: "Sequence[tuple[Experiment, Plan]]", wishes: _Wishes) -> int:
+    """Run what is missing and return how much that was."""
+    from likewise.experiments.experiment import run
+
+    # All are planned before the first is run, so that a wrong name is told at once.
+    runs = [(one, *run(one, plan, wishes.out, jobs=wishes.jobs)) for one, plan in plans]
+    try:
+        for experiment, count, records in runs:
+            with closing(records):
+                for _ in track(records, f"{experiment.name}:", count):
+                    pass
+    except KeyboardInterrupt:
+        note("stopped; what is finished is kept, and the same command goes on from there.")
+        raise
+    return sum(count for _, count, _ in runs)
+
+
+def _refuse_misplaced_options(context: typer.Context) -> None:
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = "--json" if name == "as_json" else f"--{name}"
+            raise ValueError(
+                f"{option} stands before the name of the experiment; put it after "
+                f"{context.invoked_subcommand!r}."
+            )
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -77,38 +195,52 @@ def _names(text: str | None) -> list[str] | None:
     return list(dict.fromkeys(part.strip() for part in text.split(",")))
 
 
-def _draw(experiment: Any, out: Path, records: Sequence[dict[str, Any]]) -> list[Path]:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        note("there is no picture, since matplotlib is missing: pip install 'likewise[plots]'.")
-        return []
-    paths: list[Path] = experiment.save_plot(out, records)
-    return paths
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
-def _show_table(cells: Sequence["Cell"], methods: Sequence[str]) -> None:
+def _command(wishes: _Wishes, chosen: str | None) -> str:
+    """Return the command that makes the same records again."""
+    words = ["likewise", "reproduce", *([chosen] if chosen else []), "--out", str(wishes.out)]
+    words += ["--quick"] if wishes.quick else []
+    words += ["--trials", str(wishes.trials)] if wishes.trials else []
+    words += ["--datasets", ",".join(wishes.datasets)] if wishes.datasets else []
+    words += ["--methods", ",".join(wishes.methods)] if wishes.methods else []
+    return shlex.join(words)
+
+
+def _show(sections: "Sequence[Section]") -> None:
+    """Print the first table of every section; the others are in the report."""
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(
-        "dataset", title="Absolute error of the class prior, mean ± s.e.", title_justify="left"
-    )
-    shown = [method for method in methods if any(cell.method == method for cell in cells)]
-    for heading in ("n", *shown):
-        table.add_column(heading, justify="right")
-    found = {(cell.dataset, cell.n, cell.method): cell for cell in cells}
-    for dataset, n in dict.fromkeys((cell.dataset, cell.n) for cell in cells):
-        row = [_words(found.get((dataset, n, method))) for method in shown]
-        table.add_row(dataset, str(n), *row)
-    Console().print(table)
+    for section in sections:
+        for table in section.tables[:1]:
+            drawn = _draw(_narrow(table), section.title)
+            # Never narrower than the table: a number broken over two lines cannot be read.
+            needed = Console(width=1000).measure(drawn).maximum
+            console = Console()
+            console.width = max(console.width, needed)
+            console.print(drawn)
 
 
-def _words(cell: "Cell | None") -> str:
-    if cell is None:
-        return ""
-    if cell.error is None:
-        return "failed"
-    spread = "" if cell.standard_error is None else f" ± {cell.standard_error:.3f}"
-    failed = f" ({cell.failed} failed)" if cell.failed else ""
-    return f"{cell.error:.3f}{spread}{failed}"
+def _draw(table: "Table", title: str) -> Any:
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
+    drawing = Drawing(title=title, title_justify="left", caption=table.caption)
+    for place, heading in enumerate(table.header):
+        drawing.add_column(heading, justify="right" if place else "left")
+    for row in table.rows:
+        drawing.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in row))
+    return drawing
+
+
+def _narrow(table: "Table") -> "Table":
+    """Turn a table round if that makes it narrower."""
+    from likewise.experiments.document import Cell, Table
+
+    if len(table.header) <= len(table.rows) + 1:
+        return table
+    lines = [tuple(Cell(heading) for heading in table.header), *table.rows]
+    first, *others = zip(*lines, strict=True)
+    return Table(table.caption, tuple(cell.text for cell in first), tuple(others))

@@ -2,5 +2,6 @@
 
 from likewise.engines.base import Block, Engine, Part
 from likewise.engines.memory import MemoryEngine
+from likewise.engines.source import PairSource, open_engine
 
-__all__ = ["Block", "Engine", "MemoryEngine", "Part"]
+__all__ = ["Block", "Engine", "MemoryEngine", "PairSource", "Part", "open_engine"]

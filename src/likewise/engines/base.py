@@ -4,15 +4,24 @@ Solvers and estimators ask for sums over blocks of rows and never touch rows the
 the same objective can run wherever rows live. Nothing here knows what is summed.
 """
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
+
+import numpy as np
+
+from likewise.engines.arrays import to_numpy
 
 Part = Literal["unlabeled", "similar"]
 """Which rows: the unlabeled ones, or the similar pairs."""
 
 Sums = tuple[Any, ...]
-"""What a kernel returns for one block: a tuple of arrays or numbers, added up entry by entry."""
+"""What a kernel returns for one block: arrays or numbers, which are added up entry by entry, or
+lists, which adding up chains in the order of the rows."""
+
+BLOCK_ENTRIES = 1 << 19
+"""Stored entries per block: 4 MiB of float64, so that a block's temporaries stay in cache."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +30,7 @@ class Block:
 
     Attributes
     ----------
-    tables : tuple of 2-D arrays (numpy or scipy sparse), each of shape (size, n_features)
+    tables : tuple of 2-D arrays (numpy, scipy sparse or torch), each of shape (size, n_features)
         ``(rows,)`` for unlabeled rows, ``(left, right)`` for similar pairs.
     start : int
         Position of the first row (or pair) among all rows (or pairs) of the part.
@@ -39,15 +48,72 @@ class Block:
 Kernel = Callable[[Block], Sums]
 
 
-class Engine(Protocol):
-    """Holds the rows of a weakly labeled sample and sums kernels over blocks of them."""
+class Engine(ABC):
+    """Holds the rows of a weakly labeled sample and sums kernels over blocks of them.
+
+    Attributes
+    ----------
+    n_passes : int
+        How often the unlabeled rows have been read; the pairs are read at most as often.
+    """
+
+    n_passes: int = 0
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
         """Number of columns."""
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where they have any."""
+        return None
+
+    @abstractmethod
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of similar pairs."""
 
     def map_reduce(self, part: Part, kernel: Kernel) -> Sums:
-        """Return the entry-by-entry sum of ``kernel(block)`` over all blocks of `part`."""
+        """Return the entry-by-entry sum of ``kernel(block)`` over all blocks of `part`.
+
+        An engine may call the kernel from several threads or on other machines, so a kernel must
+        only return values, unless its engine is a `MemoryEngine`.
+        """
+        if not self.count(part):
+            raise ValueError(f"There are no {part} rows to sum over.")
+        if part == "unlabeled":
+            self.n_passes += 1
+        return self._sum_over(part, kernel)
+
+    @abstractmethod
+    def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
+        """Sum a kernel over a part that has rows."""
+
+    def every(self, part: Part, stride: int) -> tuple[Any, ...]:
+        """Return every `stride`-th row (or pair) of a part as arrays in memory, by one pass."""
+
+        def kernel(block: Block) -> Sums:
+            first = -block.start % stride
+            return tuple([to_numpy(table[first::stride]).copy()] for table in block.tables)
+
+        return tuple(np.concatenate(pieces) for pieces in self.map_reduce(part, kernel))
+
+
+def add_sums(sums: Iterable[Sums]) -> Sums:
+    """Add up what a kernel returned for one block after the other."""
+    total: Sums | None = None
+    for here in sums:
+        total = here if total is None else tuple(a + b for a, b in zip(total, here, strict=True))
+    if total is None:
+        raise ValueError("There are no blocks to add up.")
+    return total
+
+
+def cut(tables: tuple[Any, ...], start: int) -> Iterator[Block]:
+    """Cut dense rows into blocks of double precision; `start` is the position of the first one."""
+    n_rows, n_features = tables[0].shape
+    size = max(1, BLOCK_ENTRIES // max(1, n_features))
+    for first in range(0, n_rows, size):
+        # Single precision is for storage: sums in it would be too rough for a certificate.
+        rows = (table[first : first + size].astype(np.float64, copy=False) for table in tables)
+        yield Block(tuple(rows), start + first)

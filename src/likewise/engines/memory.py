@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from likewise.engines.base import Block, Kernel, Part, Sums
+from likewise.engines import base
+from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
 from likewise.pairs import Positions, RowSets, count_positions, is_sparse, take_rows
 
-_BLOCK_ENTRIES = 1 << 19
-"""Stored entries per block: 4 MiB of float64, so that a block's temporaries stay in cache."""
 
-
-class MemoryEngine:
+class MemoryEngine(Engine):
     """Rows of one array in memory; positions that are slices are read without a copy.
 
     Parameters
@@ -30,7 +28,7 @@ class MemoryEngine:
         }
         n_entries = X.nnz if is_sparse(X) else X.size
         entries_per_row = max(1, n_entries // X.shape[0])
-        self._block_size = max(1, _BLOCK_ENTRIES // entries_per_row)
+        self._block_size = max(1, base.BLOCK_ENTRIES // entries_per_row)
 
     @property
     def n_features(self) -> int:
@@ -41,30 +39,30 @@ class MemoryEngine:
         """Return the number of unlabeled rows, or of similar pairs."""
         return count_positions(self._positions[part][0])
 
-    def map_reduce(self, part: Part, kernel: Kernel) -> Sums:
-        """Return the entry-by-entry sum of ``kernel(block)`` over all blocks of `part`."""
-        total: Sums | None = None
-        for block in self._blocks(part):
-            sums = kernel(block)
-            if total is not None:
-                sums = tuple(a + b for a, b in zip(total, sums, strict=True))
-            total = sums
-        if total is None:
-            raise ValueError(f"There are no {part} rows to sum over.")
-        return total
+    def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
+        return add_sums(map(kernel, self._blocks(part)))
+
+    def every(self, part: Part, stride: int) -> tuple[Any, ...]:
+        """Return every `stride`-th row (or pair) of a part; this is not a pass."""
+        whole = self.count(part)
+        return tuple(
+            take_rows(self._X, _part_of(positions, 0, whole, stride))
+            for positions in self._positions[part]
+        )
 
     def _blocks(self, part: Part) -> Iterator[Block]:
         for start in range(0, self.count(part), self._block_size):
             tables = (
-                take_rows(self._X, _part_of(positions, start, self._block_size))
+                take_rows(self._X, _part_of(positions, start, self._block_size, 1))
                 for positions in self._positions[part]
             )
             # Single precision is for storage: sums in it would be too rough for a certificate.
             yield Block(tuple(table.astype(np.float64, copy=False) for table in tables), start)
 
 
-def _part_of(positions: Positions, start: int, size: int) -> Positions:
+def _part_of(positions: Positions, start: int, size: int, stride: int) -> Positions:
+    wanted = slice(start, start + size, stride)
     if not isinstance(positions, slice):
-        return positions[start : start + size]
-    chosen = range(positions.start, positions.stop, positions.step)[start : start + size]
+        return positions[wanted]
+    chosen = range(positions.start, positions.stop, positions.step)[wanted]
     return slice(chosen.start, chosen.stop, chosen.step)

@@ -1,22 +1,42 @@
 """Runs trials side by side and keeps their records, so that a stopped run can go on.
 
-Records are lines of JSON, appended as trials finish. The runner does not know what a trial does.
+Records are lines of JSON, appended as trials finish. The runner does not know what a trial does,
+only that whatever it raises is an outcome too.
 """
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-__all__ = ["KEY", "Record", "Trial", "keep_records", "key_of", "read_records", "run_trials"]
+__all__ = [
+    "KEY",
+    "SETTINGS",
+    "Measure",
+    "Record",
+    "Records",
+    "Settings",
+    "keep_records",
+    "key_of",
+    "read_records",
+    "run_trials",
+]
 
 Record = dict[str, Any]
-Trial = Callable[..., Record]
+Records = Generator[Record, None, None]
 Settings = Mapping[str, Any]
+Measure = Callable[..., Record]
+"""What a trial does: called with its settings by name, it returns what it found."""
 
-KEY = ("experiment", "dataset", "n", "method", "trial")
-"""The fields that say which trial a record is of."""
+KEY = ("experiment", "dataset", "method", "trial")
+SETTINGS = ("n", "n_unlabeled", "prior")
+"""Beside the key, the fields that say which trial a record is of; not every experiment has all."""
+
+_LONGEST_REASON = 500
 
 
 def read_records(path: Path) -> list[Record]:
@@ -39,7 +59,7 @@ def read_records(path: Path) -> list[Record]:
         try:
             record = json.loads(line)
             key_of(record)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{path}, line {number} is not a record of an experiment; mend or remove it."
             ) from error
@@ -47,21 +67,22 @@ def read_records(path: Path) -> list[Record]:
     return records
 
 
-def keep_records(path: Path, records: Iterator[Record]) -> Iterator[Record]:
+def keep_records(path: Path, records: Records) -> Records:
     """Append each record to a file, whole and on disk, before it is passed on.
 
     Parameters
     ----------
     path : Path
         Made if it is not there; a last line that was cut short is removed.
-    records : iterator of dict
+    records : generator of dict
+        Closed at the end, however that comes.
 
     Yields
     ------
     dict
     """
     _cut_to_last_line(path)
-    with path.open("a", encoding="utf-8") as stream:
+    with closing(records), path.open("a", encoding="utf-8") as stream:
         for record in records:
             stream.write(json.dumps(record, allow_nan=False) + "\n")
             stream.flush()
@@ -69,15 +90,14 @@ def keep_records(path: Path, records: Iterator[Record]) -> Iterator[Record]:
             yield record
 
 
-def run_trials(
-    trial: Trial, groups: Sequence[Sequence[Settings]], *, jobs: int = 1
-) -> Iterator[Record]:
+def run_trials(measure: Measure, groups: Sequence[Sequence[Settings]], *, jobs: int = 1) -> Records:
     """Run trials side by side, each on one thread, and give out records as they are finished.
 
     Parameters
     ----------
-    trial : callable
-        Called with a trial's settings by name; must be importable, not a lambda.
+    measure : callable
+        Called with a trial's settings by name; must be importable, not a lambda. Any exception
+        that it raises becomes a record with ``status="failed"`` and the reason.
     groups : sequence of sequences of settings
         Trials that run one after the other in the same process, so that what they share can be
         remembered there.
@@ -87,26 +107,61 @@ def run_trials(
     Yields
     ------
     dict
-        In no particular order.
+        In no particular order: the settings, ``status`` ("ok" or "failed"), ``accuracy``,
+        ``seconds``, ``reason``, and whatever `measure` returned; what there is not is None.
     """
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config("loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    for records in parallel(delayed(_run_group)(trial, group) for group in groups):
-        yield from records
+    finished = parallel(delayed(_run_group)(measure, group) for group in groups)
+    try:
+        for records in finished:
+            yield from records
+    finally:
+        with warnings.catch_warnings():  # of trials that were begun in vain: whoever stops us knows
+            warnings.simplefilter("ignore")
+            finished.close()
 
 
-def key_of(record: Record) -> tuple[Any, ...]:
-    """Return which trial a record is of."""
-    return tuple(record[name] for name in KEY)
+def key_of(record: Settings) -> tuple[Any, ...]:
+    """Return which trial a record is of.
+
+    Examples
+    --------
+    >>> from likewise.experiments.runner import key_of
+    >>> key_of({"experiment": "prior", "dataset": "adult", "method": "km1", "trial": 3, "n": 200})
+    ('prior', 'adult', 'km1', 3, 200, None, None)
+    """
+    own = tuple(record[name] for name in KEY)
+    return own + tuple(record.get(name) for name in SETTINGS)
 
 
-def _run_group(trial: Trial, group: Sequence[Settings]) -> list[Record]:
+def _run_group(measure: Measure, group: Sequence[Settings]) -> list[Record]:
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # where there is but one job, it runs in this very process
-        return [trial(**settings) for settings in group]
+    # Where there is but one job it runs in this very process, whose threads nobody has limited.
+    with threadpool_limits(1):
+        return [_run_one(measure, settings) for settings in group]
+
+
+def _run_one(measure: Measure, settings: Settings) -> Record:
+    start = perf_counter()
+    outcome: Record = {"status": "ok", "accuracy": None, "seconds": None, "reason": None}
+    try:
+        # The settings come last: a trial cannot change which trial it is.
+        record = {**settings, **outcome, **measure(**settings), **settings}
+        json.dumps(record, allow_nan=False)
+    except Exception as error:  # noqa: BLE001 - whatever a method raises is its result
+        return {**settings, **outcome, **_failure(error), "seconds": perf_counter() - start}
+    if record["seconds"] is None:
+        record["seconds"] = perf_counter() - start
+    return record
+
+
+def _failure(error: Exception) -> Record:
+    words = " ".join(str(error).split())[:_LONGEST_REASON]
+    return {"status": "failed", "reason": f"{type(error).__name__}: {words}"}
 
 
 def _cut_to_last_line(path: Path) -> None:

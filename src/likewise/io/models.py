@@ -17,10 +17,18 @@ _FORMAT = "likewise-model"
 _FORMAT_VERSION = 1
 _TRUSTED_TYPES = frozenset(
     {
+        "likewise.classifiers.pair.PairClassifier",
         "likewise.classifiers.su.SUClassifier",
         "likewise.classifiers.su.SUClassifierCV",
+        "likewise.learner.features.RadialFeatures",
+        "likewise.learner.information.PairInformation",
+        "likewise.learner.learn.FeatureMap",
+        "likewise.learner.learn.Selection",
+        "likewise.learner.learn.Tried",
+        "likewise.learner.pairing.PairingTest",
         "likewise.prior.base.PriorEstimate",
         "likewise.prior.kernel_mean.KernelMeanPrior",
+        "likewise.prior.pair_likelihood.PairLikelihoodPrior",
         "likewise.prior.pair_moments.PairMomentPrior",
         "likewise.selection.PairKFold",
     }

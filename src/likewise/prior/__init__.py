@@ -6,16 +6,23 @@ from numpy.typing import ArrayLike
 
 from likewise.prior.base import PriorEstimate
 from likewise.prior.kernel_mean import KernelMeanPrior
+from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.prior.pair_moments import PairMomentPrior
 
-__all__ = ["KernelMeanPrior", "PairMomentPrior", "PriorEstimate", "estimate_prior"]
+__all__ = [
+    "KernelMeanPrior",
+    "PairLikelihoodPrior",
+    "PairMomentPrior",
+    "PriorEstimate",
+    "estimate_prior",
+]
 
 
 def estimate_prior(
     X: Any,
     y: ArrayLike,
     *,
-    method: str = "pair_moments",
+    method: str = "pair_likelihood",
     level: float = 0.95,
     random_state: Any = None,
 ) -> PriorEstimate:
@@ -26,8 +33,9 @@ def estimate_prior(
     X : table of shape (n_rows, n_features)
     y : integer array of shape (n_rows,)
         Weak labels as `likewise.pack` makes them.
-    method : {"pair_moments", "km1", "km2"}, default "pair_moments"
-        "km1" and "km2" are the paper's; they are not consistent and have no interval.
+    method : {"pair_likelihood", "pair_moments", "km1", "km2"}, default "pair_likelihood"
+        "pair_moments" assumes less of the classes' shapes and is less accurate; "km1" and "km2"
+        are the paper's: they are not consistent and have no interval.
     level : float, default 0.95
         Level of the interval.
     random_state : int, RandomState instance or None
@@ -46,6 +54,7 @@ def estimate_prior(
     True
     """
     estimators: dict[str, Any] = {
+        "pair_likelihood": PairLikelihoodPrior(level=level, random_state=random_state),
         "pair_moments": PairMomentPrior(level=level, random_state=random_state),
         "km1": KernelMeanPrior("km1"),
         "km2": KernelMeanPrior("km2"),

@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from likewise.engines import Block, MemoryEngine
+from likewise.learner.learn import Learned
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets, count_positions, locate_su, row_numbers, take_rows
+from likewise.pairs import locate_su
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
     Counts,
@@ -30,17 +30,12 @@ from likewise.prior.latent_classes import (
     count_rows,
     profile_log_likelihood,
 )
-from likewise.prior.scores import Candidate, Triple, learn_score
+from likewise.prior.scores import HeldOut, learn_scores
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
-_LEARNING_SIZE = 3000
-"""Pairs and rows that scores are learned from at most; all others are then held out."""
 _KERNEL_SIZE = 20_000
 """Pairs and rows that a kernel score is evaluated on at most; it costs more than a product."""
-_MOST_FEATURES = 2000
-"""Learning a score takes time cubic in the features."""
-_N_FOLDS = 5
 _CAUTION = 0.65
 """Power of the likelihood. Rows scored by models that share most of their training rows tell less
 than as many independent ones: on simulated waveform samples the plain likelihood's 90 % intervals
@@ -110,43 +105,34 @@ class PairMomentPrior(BaseEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         rows = locate_su(y, X.shape[0], type(self).__name__)
-        n_pairs, n_rows = count_positions(rows.left), count_positions(rows.unlabeled)
-        if X.shape[1] > _MOST_FEATURES:
-            raise ValueError(
-                f"Estimating the prior takes at most {_MOST_FEATURES} features, but X has "
-                f"{X.shape[1]}: reduce them, for instance with sklearn.decomposition.TruncatedSVD, "
-                "or pass prior=... if you know it."
-            )
-        if min(n_pairs, n_rows) < 2 * _N_FOLDS:
-            raise ValueError(
-                f"Estimating the prior needs at least {2 * _N_FOLDS} similar pairs and unlabeled "
-                f"rows, but there are {n_pairs} pairs and {n_rows} rows: pass prior=... instead."
-            )
-        random_state = check_random_state(self.random_state)
-        learning, others = _split(rows, random_state)
-        # Hundreds of small products: threads would wait for each other longer than they work.
-        with threadpool_limits(1, user_api="blas"):
-            candidate = learn_score(_dense(X, learning), _N_FOLDS, random_state)
+        learned, others = learn_scores(X, rows, check_random_state(self.random_state))
         if others is None:
-            counts = Counts.of_ranks(candidate.left, candidate.right, candidate.unlabeled, _EDGES)
+            counts = _count_cross_fitted(learned)
         else:
-            counts = _count_held_out(candidate, X, others)
-        self.estimate_ = _estimate(counts, candidate, self.level)
+            counts = _count_held_out(learned, others)
+        self.estimate_ = _estimate(counts, learned, self.level)
         self.prior_ = self.estimate_.value
         return self
 
 
-def _count_held_out(candidate: Candidate, X: Any, rows: RowSets) -> Counts:
+def _count_cross_fitted(learned: Learned) -> Counts:
+    scores, where = learned.candidate.scores[:, 0], learned.counts
+    reference = np.sort(scores[where.alone])
+    ranks = np.searchsorted(reference, scores) / reference.size
+    return Counts.of_ranks(ranks[where.left], ranks[where.right], ranks[where.alone], _EDGES)
+
+
+def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
     """Count bins over rows outside the learning sample, in one pass."""
-    if candidate.features.kernel is not None:
-        rows = _first(rows, _KERNEL_SIZE)
-    scores, n_bins = candidate.quantiles, _EDGES.size + 1
-    limits = scores[(_EDGES * scores.size).astype(np.intp)]
+    if learned.features.transformer is not None:
+        others = others.first(_KERNEL_SIZE)
+    reference = np.sort(learned.candidate.scores[learned.counts.alone, 0])
+    limits, n_bins = reference[(_EDGES * reference.size).astype(np.intp)], _EDGES.size + 1
 
     def bins_of(table: Any) -> NDArray[np.intp]:
-        return np.searchsorted(limits, candidate.score(table))
+        return np.searchsorted(limits, learned.scores(table)[:, 0])
 
-    engine = MemoryEngine(X, rows)
+    engine = MemoryEngine(others.X, others.rows)
 
     def count_block_of_pairs(block: Block) -> tuple[FloatArray]:
         left, right = block.tables
@@ -159,7 +145,7 @@ def _count_held_out(candidate: Candidate, X: Any, rows: RowSets) -> Counts:
     return Counts.of_tables(pairs, singles, _EDGES)
 
 
-def _estimate(counts: Counts, candidate: Candidate, level: float) -> PriorEstimate:
+def _estimate(counts: Counts, learned: Learned, level: float) -> PriorEstimate:
     priors, weights = _posterior(counts)
     value, interval = float(priors @ weights), _narrowest(priors, weights, level)
     signal = counts.signal()
@@ -178,9 +164,9 @@ def _estimate(counts: Counts, candidate: Candidate, level: float) -> PriorEstima
         method="pair_moments",
         diagnostics={
             "signal": signal,
-            "information": -candidate.held_out,
-            "features": candidate.features.name,
-            "alpha": candidate.alpha,
+            "information": learned.candidate.information,
+            "features": learned.features.name,
+            "alpha": learned.candidate.alpha,
             "n_pairs": round(float(counts.pairs.sum())),
             "n_rows": round(float(counts.rows.sum())),
             "notes": notes,
@@ -216,35 +202,3 @@ def _narrowest(priors: FloatArray, weights: FloatArray, level: float) -> tuple[f
     start = int(starts[np.argmin(widths)])
     stop = int(ends[start]) - 1
     return float(priors[start]), 1.0 if priors[stop] >= 0.999 else float(priors[stop])
-
-
-def _split(rows: RowSets, random_state: np.random.RandomState) -> tuple[RowSets, RowSets | None]:
-    """Return learning rows and held-out rows; with few rows all are for learning."""
-    n_pairs, n_rows = count_positions(rows.left), count_positions(rows.unlabeled)
-    if max(n_pairs, n_rows) <= 2 * _LEARNING_SIZE:
-        return rows, None
-    halves = (min(n_pairs // 2, _LEARNING_SIZE), min(n_rows // 2, _LEARNING_SIZE))
-    pairs, singles = random_state.permutation(n_pairs), random_state.permutation(n_rows)
-    return (
-        _chosen(rows, pairs[: halves[0]], singles[: halves[1]]),
-        _chosen(rows, np.sort(pairs[halves[0] :]), np.sort(singles[halves[1] :])),
-    )
-
-
-def _first(rows: RowSets, count: int) -> RowSets:
-    return _chosen(rows, slice(0, count), slice(0, count))
-
-
-def _chosen(rows: RowSets, pairs: Any, singles: Any) -> RowSets:
-    left, right = row_numbers(rows.left)[pairs], row_numbers(rows.right)[pairs]
-    return rows._replace(left=left, right=right, unlabeled=row_numbers(rows.unlabeled)[singles])
-
-
-def _dense(X: Any, rows: RowSets) -> Triple:
-    tables = (take_rows(X, positions) for positions in (rows.left, rows.right, rows.unlabeled))
-    return Triple(
-        *(
-            table.toarray() if hasattr(table, "toarray") else np.asarray(table, dtype=np.float64)
-            for table in tables
-        )
-    )

@@ -89,7 +89,7 @@ class DenseGram:
     @property
     def patience(self) -> float:
         """Multiplications that the active set may take."""
-        return max(0.25 * self.size**3, 1e7)
+        return max(0.12 * self.size**3, 1e7)
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal of K."""

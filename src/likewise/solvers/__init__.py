@@ -4,11 +4,13 @@ from likewise.solvers.base import Solution, penalty_diagonal
 from likewise.solvers.closed_form import RidgePath
 from likewise.solvers.interior_point import minimise_double_hinge
 from likewise.solvers.newton import minimise_smooth
+from likewise.solvers.smoothed_hinge import minimise_smoothed_hinge
 
 __all__ = [
     "RidgePath",
     "Solution",
     "minimise_double_hinge",
     "minimise_smooth",
+    "minimise_smoothed_hinge",
     "penalty_diagonal",
 ]

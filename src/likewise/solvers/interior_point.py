@@ -143,7 +143,7 @@ class _CentralPath:
         )
         pull = self._linear - pulled / n
         objective = even / n - self._linear @ weights + 0.5 * penalty @ weights**2
-        bound = 0.5 - cost / n - _conjugate_penalty(pull, penalty, weights)
+        bound = 0.5 - cost / n - conjugate_penalty(pull, penalty, weights)
         return _View(
             objective=float(objective),
             gap=float((objective - bound) / max(1.0, abs(objective))),
@@ -155,7 +155,7 @@ class _CentralPath:
 
     def advance(self, here: _View) -> None:
         """Prepare one predictor-corrector step (Mehrotra)."""
-        factored = _factor(here.curvature + np.diag(self._penalty))
+        factored = factorised(here.curvature + np.diag(self._penalty))
 
         def solve(pull: FloatArray) -> FloatArray:
             return factored(-here.residual - pull)
@@ -283,7 +283,7 @@ def _limit(values: FloatArray, step: FloatArray) -> float:
     return 1.0 / fastest if fastest > 0 else np.inf
 
 
-def _factor(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+def factorised(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Return the solver of a positive definite system that may be singular to working precision.
 
     The matrix is scaled to a unit diagonal first, since multipliers span many orders of magnitude
@@ -306,7 +306,7 @@ def _even(z: FloatArray) -> FloatArray:
     return np.asarray(0.5 * np.maximum(1.0, np.abs(z)))
 
 
-def _conjugate_penalty(pull: FloatArray, penalty: FloatArray, weights: FloatArray) -> float:
+def conjugate_penalty(pull: FloatArray, penalty: FloatArray, weights: FloatArray) -> float:
     """Return the largest ``pull.w - sum(penalty * w**2) / 2``.
 
     For a free weight it is infinite unless the pull is zero; what little is left of the pull is

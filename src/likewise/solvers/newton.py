@@ -65,7 +65,12 @@ class _Budget:
 
 
 def minimise_smooth(
-    evaluate: Evaluate, penalty: FloatArray, *, tol: float = 1e-9, max_iter: int = 200
+    evaluate: Evaluate,
+    penalty: FloatArray,
+    *,
+    start: FloatArray | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 200,
 ) -> Solution:
     """Minimise ``evaluate(w) + sum(penalty * w**2) / 2``.
 
@@ -75,6 +80,8 @@ def minimise_smooth(
         The convex unpenalised part; one call is one pass over the data.
     penalty : array of shape (p,)
         Ridge penalty of each weight, zero for a free one.
+    start : array of shape (p,), optional
+        Weights near the minimiser, if any are known.
     tol : float
         Relative gap at which to stop.
     max_iter : int
@@ -87,14 +94,15 @@ def minimise_smooth(
         is penalised, and from Newton's estimate of the remaining decrease where one is free.
     """
     budget = _Budget(evaluate, max_iter)
-    start = budget.point(np.zeros_like(penalty))
+    first = budget.point(np.zeros_like(penalty) if start is None else start)
 
     def is_optimal(here: _Point, step: FloatArray) -> bool:
         return _gap(here, step, penalty) <= tol
 
-    point, done = _take_full_steps(start, penalty, budget, is_optimal)
+    point, done = _take_full_steps(first, penalty, budget, is_optimal)
     if not done:
-        point = _follow_path(start, penalty, budget)
+        if start is None:
+            point = _follow_path(first, penalty, budget)
         point = _descend(point, penalty, budget, is_optimal)
     here = point.penalised(penalty)
     gap = _gap(here, _newton_step(here), penalty)

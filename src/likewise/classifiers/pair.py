@@ -1,0 +1,336 @@
+"""The pair-likelihood classifier as a scikit-learn estimator.
+
+Glue only: input checks, the learner, and the fitted attributes. The mathematics is in
+`likewise.likelihood` and `likewise.learner`.
+"""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.learner.calibration import calibrate, calibrate_classes
+from likewise.learner.information import PairInformation, pair_information
+from likewise.learner.learn import Learned, feature_maps, learn
+from likewise.learner.pairing import PairingTest, test_pairing
+from likewise.losses import FloatArray
+from likewise.pairs import RowSets, locate_pairs
+
+_LEVEL = 0.95
+"""Level of `prior_interval_`."""
+_NORMAL = 1.959963984540054
+"""Standard deviations on either side that hold that much of a normal distribution."""
+_REJECTED = 0.05
+"""Random pairing is given up below this p-value."""
+
+
+class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
+    """Classifier from similar pairs (dissimilar ones too) and unlabeled rows; nothing to choose.
+
+    Learns class chances eta(x) by the likelihood of the pairs. For pairs formed at random::
+
+        maximise  mean_S log sum_k eta_k(a) eta_k(b) - log sum_k q_k^2,   q_k = mean eta_k
+
+    with a ridge penalty; see `likewise.likelihood` for dissimilar pairs, for pairs that were not
+    formed at random, and for how the rows' distribution is profiled out. Features (linear or
+    radial) and penalty are chosen by the likelihood of held-out pairs; scores of rows that the
+    models did not see then calibrate the chances and tell the prior.
+
+    Parameters
+    ----------
+    n_classes : int, default 2
+    features : {"auto", "linear", "rbf"} or transformer, default "auto"
+        What the scores are linear in: the standardised columns, radial features of them, or what
+        a scikit-learn transformer makes of them. "auto" tries linear and radial ones.
+    alphas : "auto" or sequence of floats, default "auto"
+        Ridge penalties to choose from.
+    positive : {"majority", "minority"}, default "majority"
+        Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by
+        size, the largest (or smallest) first.
+    pairing : {"random", "free", "auto"}, default "auto"
+        How similar pairs were formed. "random": two rows were drawn and kept if of one class, as
+        the paper assumes; "free": the classes have shares of their own among pairs. "auto" tests
+        the first against the second, and uses free shares where the data reject random pairing
+        and held-out pairs do not speak against it.
+    cv : int, default 5
+        Number of folds.
+    calibrate : bool, default True
+        Whether scale and offset of the scores are fitted to held-out pairs.
+    n_jobs : int, default None
+        Feature maps that are tried side by side.
+    random_state : int, RandomState instance or None, default None
+        Deals out folds, picks landmarks and starting points.
+
+    Attributes
+    ----------
+    classes_ : array
+        ``[-1, 1]`` for two classes, else ``[0, ..., n_classes - 1]``.
+    prior_ : float, or array of shape (n_classes,)
+        Share of class +1 among rows; of every class where there are more than two.
+    prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
+        95 % interval of `prior_`.
+    pair_information_ : PairInformation
+        Nats per pair, with its standard error; ``pair_information_.p_value()`` tests it.
+    selection_ : Selection
+        What was tried; prints as a table.
+    pairing_ : {"random", "free"}
+        How the chosen model takes pairs to have been formed.
+    pairing_test_ : PairingTest or None
+        The test behind ``pairing="auto"``.
+    has_signal_ : bool
+        False if held-out pairs do not speak for any model: then every row is predicted to be of
+        the larger class.
+    features_ : str
+        Name of the chosen features.
+    alpha_ : float
+        The chosen penalty.
+    coef_ : array of shape (1, n_features), or (n_classes, n_features)
+        In the units of the columns, where the chosen features are linear.
+    intercept_ : array of shape (1,), or (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        When `X` had string column names.
+
+    See Also
+    --------
+    SUClassifier : the paper's risk minimiser, which needs or estimates the prior.
+    label_free_report : how accurate a classifier is, without labels.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(6000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=1000, prior=0.7, random_state=0)
+    >>> clf = lw.PairClassifier(random_state=0).fit(*sample.pack())
+    >>> clf.score(sample.X_test, sample.y_test) > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_classes": [Interval(Integral, 2, None, closed="left")],
+        "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
+        "alphas": [StrOptions({"auto"}), "array-like"],
+        "positive": [StrOptions({"majority", "minority"})],
+        "pairing": [StrOptions({"random", "free", "auto"})],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "calibrate": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_classes: int = 2,
+        *,
+        features: Any = "auto",
+        alphas: Any = "auto",
+        positive: str = "majority",
+        pairing: str = "auto",
+        cv: int = 5,
+        calibrate: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_classes = n_classes
+        self.features = features
+        self.alphas = alphas
+        self.positive = positive
+        self.pairing = pairing
+        self.cv = cv
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Learn from weak labels.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers.
+        y : integer array of shape (n_rows,)
+            Weak labels as `likewise.pack` makes them.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        rows = locate_pairs(y, X.shape[0], type(self).__name__)
+        random_state = check_random_state(self.random_state)
+        seeds = random_state.randint(2**31 - 1, size=2)
+        is_free = self.pairing == "free"
+        learned = self._learn(X, rows, is_free, seeds)
+        self.pairing_test_: PairingTest | None = None
+        if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
+            self.pairing_test_ = test_pairing(learned.candidate.scores, learned.counts)
+            if self.pairing_test_.p_value < _REJECTED:
+                freely = self._learn(X, rows, True, seeds)
+                # A poor calibration can look like odd pairs: held-out pairs have a say too.
+                gain = freely.candidate.information - learned.candidate.information
+                is_free = self.pairing_test_.statistic / 2 + learned.counts.pairs * gain > 0
+                learned = freely if is_free else learned
+        self.pairing_ = "free" if is_free else "random"
+        self._keep(learned, is_free)
+        self._say()
+        return self
+
+    def _learn(self, X: Any, rows: RowSets, is_free: bool, seeds: NDArray[np.int64]) -> Learned:
+        random_state = np.random.RandomState(seeds[0])
+        return learn(
+            X,
+            rows,
+            feature_maps(self.features, X, np.random.RandomState(seeds[1])),
+            alphas=self._checked_alphas(),
+            cv=self.cv,
+            n_classes=self.n_classes,
+            is_free=is_free,
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+        )
+
+    def _checked_alphas(self) -> tuple[float, ...] | None:
+        if isinstance(self.alphas, str):
+            return None
+        alphas = tuple(float(alpha) for alpha in np.ravel(self.alphas))
+        if not alphas or not all(0 < alpha < np.inf for alpha in alphas):
+            raise ValueError(f"alphas must be positive finite numbers; got {self.alphas!r}.")
+        return alphas
+
+    def _keep(self, learned: Learned, is_free: bool) -> None:
+        """Calibrate, name the classes, and keep what users may ask for."""
+        binary = self.n_classes == 2
+        self.classes_ = np.array([-1, 1]) if binary else np.arange(self.n_classes)
+        self.feature_map_ = learned.features
+        self.features_ = learned.features.name
+        self.alpha_ = learned.candidate.alpha
+        self.selection_ = learned.selection
+        self.has_signal_ = learned.has_signal
+        scale, offsets, pair_shares = (self._keep_two if binary else self._keep_more)(
+            learned, is_free
+        )
+        weights = scale * learned.candidate.model.weights
+        weights[-1] += offsets
+        self.pair_information_: PairInformation = pair_information(
+            scale * learned.candidate.scores + offsets, learned.counts, learned.folds, pair_shares
+        )
+        if not self.has_signal_:
+            weights = np.zeros_like(weights)
+            weights[-1] = logit(self._larger) if binary else np.log(np.sort(self.prior_)[::-1])
+        if self.positive == "minority":
+            weights = -weights if binary else weights[:, ::-1]
+        self.weights_ = weights
+        if learned.features.transformer is None:
+            slopes = weights[:-1] / learned.features.scale[:, None]
+            self.coef_ = slopes.T.copy()
+            self.intercept_ = weights[-1] - learned.features.mean @ slopes
+
+    def _keep_two(
+        self, learned: Learned, is_free: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        found = calibrate(learned.candidate.scores[:, 0], learned.counts, is_free=is_free)
+        self._larger = found.share
+        low, high = found.interval(_LEVEL)
+        minority = self.positive == "minority"
+        self.prior_: Any = 1.0 - found.share if minority else found.share
+        self.prior_interval_: Any = (1.0 - high, 1.0 - low) if minority else (low, high)
+        pair_shares = None
+        if found.pair_share is not None:
+            pair_shares = np.array([1.0 - found.pair_share, found.pair_share])
+        if not self.calibrate:
+            return float(np.copysign(1.0, found.scale)), np.zeros(1), pair_shares
+        return found.scale, np.array([found.offset]), pair_shares
+
+    def _keep_more(
+        self, learned: Learned, is_free: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        pair_shares = learned.candidate.model.pair_shares if is_free else None
+        found = calibrate_classes(learned.candidate.scores, learned.counts, pair_shares)
+        reach = _NORMAL * found.deviations
+        interval = np.column_stack([found.shares - reach, found.shares + reach]).clip(0.0, 1.0)
+        order = slice(None, None, -1) if self.positive == "minority" else slice(None)
+        self.prior_, self.prior_interval_ = found.shares[order], interval[order]
+        if not self.calibrate:
+            return 1.0, np.zeros(self.n_classes), pair_shares
+        return found.scale, found.offsets, pair_shares
+
+    def _say(self) -> None:
+        """Warn of what a user must know before trusting the fit."""
+        if not self.has_signal_:
+            best = max(row.information for row in self.selection_.rows)
+            warnings.warn(
+                "The pairs show no signal: no model explains held-out pairs better than chance "
+                f"(the best reaches {best:.4f} nats per pair), so every row is predicted to be of "
+                "the larger class. Collect more pairs, or features that tell the classes apart.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.pairing == "auto" and self.pairing_ == "free":
+            warnings.warn(
+                f"Pairs were not formed at random: {self.pairing_test_}. Using free pair shares; "
+                "pass pairing='random' if you know better.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return log-odds of class +1, or one score per class where there are more than two.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores = self.feature_map_.design(X).decide(self.weights_)
+        return scores[:, 0] if self.n_classes == 2 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the chances of the classes, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        decision = self.decision_function(X)
+        if self.n_classes == 2:
+            return np.column_stack([expit(-decision), expit(decision)])
+        return np.asarray(softmax(decision, axis=1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class of every row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        decision = self.decision_function(X)
+        chosen = decision > 0 if self.n_classes == 2 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[np.asarray(chosen, dtype=np.intp)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,84 @@
+"""How the commands word things: a summary line by line, and options instead of arguments."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from likewise.cli.terminal import note
+
+__all__ = ["aligned", "columns_in_words", "in_options", "interval_in_words", "option_words"]
+
+_OPTIONS = {
+    "pass pairing='random' if": "fit with --pairing random if",
+    "pass prior=... instead": "collect more, or say it with --method su --prior",
+    "pass prior=... if you know it, or use likewise.PairClassifier, which needs none": (
+        "give --prior if you know it, or leave out --method su, since the pair method needs none"
+    ),
+    "but y holds": "but the pairs hold",
+    "leave them out of likewise.pack": "leave them out",
+    "but clf predicts": "but the model predicts",
+}
+
+
+def aligned(lines: Iterable[tuple[str, str]]) -> str:
+    """Return lines of a name and a value, the values below each other."""
+    return "\n".join(f"{name:<18}{value}" for name, value in lines)
+
+
+def columns_in_words(names: Sequence[str], text_names: Sequence[str]) -> str:
+    """Say how many columns were learned from, and how many of them hold text."""
+    text = f" ({len(text_names)} of text)" if text_names else ""
+    return f"{len(names):,}{text}"
+
+
+def interval_in_words(interval: Sequence[float], level: float) -> str:
+    """Say where an interval of shares begins and ends.
+
+    Examples
+    --------
+    >>> from likewise.cli.wording import interval_in_words
+    >>> interval_in_words([0.612, 0.75], level=0.95)
+    '95 % interval 61.2% to 75.0%'
+    """
+    low, high = interval
+    return f"{100 * level:g} % interval {low:.1%} to {high:.1%}"
+
+
+def in_options(sentence: str) -> str:
+    """Say with options what the library says with arguments.
+
+    Examples
+    --------
+    >>> from likewise.cli.wording import in_options
+    >>> in_options("Using free pair shares; pass pairing='random' if you know better.")
+    'Using free pair shares; fit with --pairing random if you know better.'
+    """
+    for words, option in _OPTIONS.items():
+        sentence = sentence.replace(words, option)
+    return sentence
+
+
+@contextmanager
+def option_words() -> Iterator[list[str]]:
+    """Put what the library objects to or warns of within the block in the words of options.
+
+    Yields
+    ------
+    list of str
+        Once the block has ended well, its warnings; by then each stands on stderr too. Refits on
+        folds warn of the same thing with other numbers: of warnings that are equal up to their
+        first colon, one is kept.
+    """
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        try:
+            yield said
+        except ValueError as error:
+            raise ValueError(in_options(str(error))) from error
+    first_of: dict[str, str] = {}
+    for warning in caught:
+        sentence = in_options(str(warning.message))
+        first_of.setdefault(sentence.partition(":")[0], sentence)
+    said.extend(first_of.values())
+    for sentence in said:
+        note(f"warning: {sentence}")

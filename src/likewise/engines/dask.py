@@ -1,0 +1,216 @@
+"""The Dask engine: rows stay on the workers of whatever scheduler is in use; sums travel.
+
+Every partition is summed where it lies, and the sums are added up in a tree. A task that is lost
+with its worker is done again by the scheduler, so that a fit survives it.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likewise.engines.base import Engine, Kernel, Part, Sums, add_sums, cut
+from likewise.engines.source import PairSource
+
+_FAN_IN = 8
+"""How many sums are added up in one task of the tree."""
+
+
+class DaskEngine(Engine):
+    """Rows and pairs in Dask arrays.
+
+    Parameters
+    ----------
+    unlabeled : dask array of shape (n_rows, n_features)
+    similar : pair of dask arrays of shape (n_pairs, n_features)
+        Left and right members, aligned.
+    names : tuple of str, optional
+    """
+
+    def __init__(
+        self, unlabeled: Any, similar: tuple[Any, Any], names: tuple[str, ...] | None = None
+    ) -> None:
+        self._names = names
+        left, right = similar
+        if left.shape != right.shape:
+            raise ValueError(
+                f"`similar` has {left.shape[0]} left rows but {right.shape[0]} right rows."
+            )
+        for table in similar:
+            if table.shape[1] != unlabeled.shape[1]:
+                raise ValueError(
+                    f"`similar` has {table.shape[1]} columns but `unlabeled` has "
+                    f"{unlabeled.shape[1]}."
+                )
+        tables = _whole_rows(unlabeled), _whole_rows(left)
+        self._tables: dict[Part, tuple[Any, ...]] = {
+            "unlabeled": tables[:1],
+            "similar": (tables[1], right.rechunk(tables[1].chunks)),
+        }
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self._tables["unlabeled"][0].shape[1])
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if the rows came from a data frame."""
+        return self._names
+
+    def count(self, part: Part) -> int:
+        """Return the number of unlabeled rows, or of similar pairs."""
+        return int(self._tables[part][0].shape[0])
+
+    def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
+        from dask.delayed import delayed
+
+        tables = self._tables[part]
+        starts = np.cumsum([0, *tables[0].chunks[0]]).tolist()
+        partitions = zip(*(table.to_delayed().ravel() for table in tables), strict=True)
+        sum_partition = delayed(partial(_sum_partition, kernel), pure=False)
+        sums = [
+            sum_partition(start, *blocks)
+            for start, blocks in zip(starts[:-1], partitions, strict=True)
+        ]
+        add = delayed(_add, pure=False)
+        while len(sums) > 1:
+            sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
+        return tuple(sums[0].compute())
+
+
+def open_dask(source: PairSource) -> DaskEngine:
+    """Return the engine of Dask arrays or data frames; only the lengths of partitions are read."""
+    if _is_frame(source.unlabeled):
+        return _open_frame(source)
+    unlabeled = _sized(source.unlabeled)
+    similar = source.similar
+    if isinstance(similar, tuple) and len(similar) == 2:
+        return DaskEngine(unlabeled, (_sized(similar[0]), _sized(similar[1])))
+    numbers = _row_numbers(similar, unlabeled.shape[0])
+    return DaskEngine(unlabeled, (unlabeled[numbers[:, 0]], unlabeled[numbers[:, 1]]))
+
+
+def _open_frame(source: PairSource) -> DaskEngine:
+    frame, similar = source.unlabeled, source.similar
+    names = _feature_names(frame, source)
+    if isinstance(similar, tuple) and len(similar) == 2:
+        pairs = _array(similar[0], names), _array(similar[1], names)
+    else:
+        if not _is_frame(similar) or {"left", "right"} == set(similar.columns):
+            similar = _join(frame, similar, names, source.id_column)
+        pairs = _sides(similar, names)
+    return DaskEngine(_array(frame, names), pairs, names)
+
+
+def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
+    """Return a frame with the members of every pair in columns left_* and right_*, in order."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    if id_column not in frame.columns:
+        raise ValueError(
+            f"There is no column {id_column!r} that the ids of the pairs could stand in; there are "
+            f"{', '.join(map(str, frame.columns))}."
+        )
+    if not hasattr(pairs, "columns"):
+        pairs = pd.DataFrame(np.asarray(pairs), columns=["left", "right"])
+    elif _is_frame(pairs):
+        pairs = pairs[["left", "right"]].compute()  # two ids for each pair: nothing beside the rows
+    pairs = pairs[["left", "right"]].reset_index(drop=True).rename_axis("pair").reset_index()
+    from_pandas: Any = dd.from_pandas
+    joined = from_pandas(pairs, npartitions=frame.npartitions)
+    members = frame[[id_column, *names]]
+    for side in ("left", "right"):
+        renamed = {id_column: side, **{name: f"{side}_{name}" for name in names}}
+        joined = joined.merge(members.rename(columns=renamed), on=side, how="inner")
+    joined = joined.drop(columns=["left", "right"]).set_index("pair").persist()
+    _check_joined(joined.index.compute().to_numpy(), pairs, id_column)
+    return joined
+
+
+def _check_joined(found: Any, pairs: Any, id_column: str) -> None:
+    """Raise unless every pair was found exactly once."""
+    counts = np.bincount(found, minlength=len(pairs))
+    if (counts == 1).all():
+        return
+    first = int(np.argmax(counts != 1))
+    left, right = pairs.loc[first, ["left", "right"]]
+    where = "is not in" if counts[first] == 0 else "is more than once in"
+    raise ValueError(f"Pair {first} names {left} and {right}, one of which {where} {id_column!r}.")
+
+
+def _sides(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    missing = [
+        f"{side}_{name}"
+        for side in ("left", "right")
+        for name in names
+        if f"{side}_{name}" not in frame.columns
+    ]
+    if missing:
+        raise ValueError(
+            f"`similar` has no column {missing[0]!r}: pass two frames, one with columns left_* and "
+            "right_* for every feature, or ids in columns left and right."
+        )
+    left, right = (
+        _array(frame, [f"{side}_{name}" for name in names]) for side in ("left", "right")
+    )
+    return left, right
+
+
+def _array(frame: Any, names: Sequence[str]) -> Any:
+    """Return columns of a frame as an array; one column is read to learn the lengths."""
+    lengths = frame[[names[0]]].map_partitions(len).compute()
+    return frame[list(names)].to_dask_array(lengths=tuple(int(n) for n in lengths))
+
+
+def _sized(array: Any) -> Any:
+    if any(np.isnan(size) for size in array.shape):
+        array = array.compute_chunk_sizes()
+    if array.ndim != 2:
+        raise ValueError(f"Rows must be a table (rows x features), not of shape {array.shape}.")
+    return array
+
+
+def _whole_rows(array: Any) -> Any:
+    return array.rechunk({1: -1})
+
+
+def _row_numbers(pairs: Any, n_rows: int) -> Any:
+    numbers = np.asarray(pairs)
+    if numbers.ndim != 2 or numbers.shape[1] != 2 or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            "`similar` must be two Dask arrays (A, B) or row numbers of shape (n, 2); got shape "
+            f"{numbers.shape} and dtype {numbers.dtype}."
+        )
+    outside = np.flatnonzero(((numbers < 0) | (numbers >= n_rows)).any(axis=1))
+    if outside.size:
+        raise ValueError(
+            f"Pair {int(outside[0])} names rows {numbers[outside[0]].tolist()}, but there are rows "
+            f"0 to {n_rows - 1}."
+        )
+    return numbers
+
+
+def _feature_names(frame: Any, source: PairSource) -> tuple[str, ...]:
+    if source.columns is not None:
+        return tuple(source.columns)
+    return tuple(str(name) for name in frame.columns if name != source.id_column)
+
+
+def _is_frame(rows: Any) -> bool:
+    return hasattr(rows, "map_partitions") and hasattr(rows, "columns")
+
+
+def _sum_partition(kernel: Kernel, start: int, *tables: Any) -> Sums | None:
+    """Sum a kernel over the rows of one partition; runs on a worker."""
+    if not tables[0].shape[0]:
+        return None
+    return add_sums(map(kernel, cut(tuple(map(np.asarray, tables)), start)))
+
+
+def _add(sums: list[Sums | None]) -> Sums | None:
+    """Add up sums of neighbours, of which those of empty partitions are none."""
+    there = [here for here in sums if here is not None]
+    return add_sums(there) if there else None

@@ -1,0 +1,123 @@
+"""Rows that are not a table in memory: what stands in their place, and which engine reads them.
+
+How rows are read is the business of the engines; this module only tells them apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from likewise.engines.base import Engine
+
+__all__ = ["PairSource", "is_source", "open_engine", "pack_source"]
+
+Kind = Literal["parquet", "dask", "torch"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSource:
+    """Unlabeled rows and similar pairs that stay where they are until they are read.
+
+    `SUClassifier` and `SUClassifierCV` take it in place of `X`, without `y`; `likewise.pack` makes
+    one of Parquet files, Dask collections and torch tensors.
+
+    Parameters
+    ----------
+    unlabeled : source of rows
+        A Parquet file or folder, a list of files or a `pyarrow.dataset.Dataset`; a Dask array or
+        data frame; or a torch tensor.
+    similar : pairs
+        Two sources ``(A, B)`` of the kind of `unlabeled` whose rows belong together; one source
+        with columns ``left_<name>`` and ``right_<name>`` for every feature; or ids: a source, a
+        pyarrow table or a pandas data frame with columns ``left`` and ``right``, or an array of
+        shape (n_pairs, 2). For a Dask array or a tensor, ids are row numbers of `unlabeled`.
+    columns : names, optional
+        Features, in this order; by default all columns but `id_column`.
+    id_column : str, default "id"
+        Where the ids stand in `unlabeled`; needed only for pairs given by ids.
+
+    See Also
+    --------
+    likewise.pack : makes one of a source of rows and one of pairs.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import likewise as lw, pandas as pd
+    >>> from likewise.engines import PairSource
+    >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, prior=0.7, random_state=0)
+    >>> table, (left, right) = pd.DataFrame(sample.unlabeled), sample.similar
+    >>> with TemporaryDirectory() as folder:
+    ...     rows, pairs = Path(folder) / "rows.parquet", Path(folder) / "pairs.parquet"
+    ...     table.add_prefix("x").to_parquet(rows)
+    ...     sides = {"left_x": pd.DataFrame(left), "right_x": pd.DataFrame(right)}
+    ...     sides = [side.add_prefix(name) for name, side in sides.items()]
+    ...     pd.concat(sides, axis=1).to_parquet(pairs)
+    ...     clf = lw.SUClassifierCV(prior=0.7).fit(PairSource(rows, pairs))
+    >>> clf.n_passes_
+    2
+    """
+
+    unlabeled: Any
+    similar: Any
+    columns: Sequence[str] | None = None
+    id_column: str = "id"
+
+
+def is_source(rows: Any) -> bool:
+    """Tell whether rows are of a kind that is read by an engine rather than held as a table."""
+    return _kind_of(rows) is not None
+
+
+def pack_source(unlabeled: Any, similar: Any, dissimilar: Any) -> PairSource:
+    """Return rows and pairs as a `PairSource`; `likewise.pack` calls it."""
+    if dissimilar is not None:
+        raise ValueError(
+            "Dissimilar pairs are not read from Parquet, Dask or torch yet: pack tables in memory."
+        )
+    if similar is None:
+        raise ValueError("There are no pairs: pass at least one pair as `similar`.")
+    return PairSource(unlabeled, similar)
+
+
+def open_engine(source: PairSource) -> Engine:
+    """Return the engine that reads a source."""
+    kind = _kind_of(source.unlabeled)
+    if kind == "parquet":
+        from likewise.engines.parquet import open_parquet
+
+        return open_parquet(source)
+    if kind == "dask":
+        from likewise.engines.dask import open_dask
+
+        return open_dask(source)
+    if kind == "torch":
+        from likewise.engines.torch import open_torch
+
+        return open_torch(source)
+    raise TypeError(
+        f"A PairSource reads Parquet files, Dask collections and torch tensors, but `unlabeled` is "
+        f"of type {type(source.unlabeled).__name__}; pass tables in memory to likewise.pack."
+    )
+
+
+def _kind_of(rows: Any) -> Kind | None:
+    if isinstance(rows, (str, Path)) or _is_paths(rows):
+        return "parquet"
+    home = type(rows).__module__
+    if home.startswith(("pyarrow._dataset", "pyarrow.dataset")):
+        return "parquet"
+    if home.startswith(("dask.", "dask_expr.")):
+        return "dask"
+    return "torch" if home == "torch" else None
+
+
+def _is_paths(rows: Any) -> bool:
+    return (
+        isinstance(rows, (list, tuple))
+        and len(rows) > 0
+        and all(isinstance(path, (str, Path)) for path in rows)
+    )

@@ -1,0 +1,428 @@
+"""How accurate is a classifier? An answer from pairs and unlabeled rows, without one label.
+
+A reference score is learned from the pairs and cross-fitted. Together with the classifier's own
+predictions it explains the pairs (`likewise.likelihood`), which gives every row a chance of the
+positive class; accuracy and rates are what these chances say of the predictions. Predictions are
+of rows that the classifier did not learn from: held out, or made by refitted clones.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.learner.checks import Check, check_independence, check_moment_ratios
+from likewise.learner.design import in_order
+from likewise.learner.features import column_scale
+from likewise.learner.learn import Learned, feature_maps, learn
+from likewise.learner.pairing import test_pairing
+from likewise.likelihood import Counts, expand, log_probabilities
+from likewise.losses import FloatArray
+from likewise.pairs import RowSets, count_positions, is_sparse, locate_pairs, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Estimate", "LabelFreeReport", "NoSignalError", "label_free_report"]
+
+_N_FOLDS = 5
+_N_RESAMPLES = 200
+_SIGNAL = 3.0
+"""Standard errors by which predictions of pair members must agree to count as a signal."""
+_SAY = 0.3
+"""How far predictions may move the log-odds beyond the score before pairs must speak for it."""
+_NAMES = {
+    "accuracy": "accuracy",
+    "true_positive_rate": "true-positive rate",
+    "false_positive_rate": "false-positive rate",
+    "prior": "share of class +1",
+    "pair_agreement": "similar pairs that agree",
+}
+
+
+class NoSignalError(ValueError):
+    """The pairs do not say enough to judge a classifier."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.interval[0]:.3f} to {self.interval[1]:.3f})"
+
+
+@dataclass(frozen=True)
+class LabelFreeReport:
+    """What pairs and unlabeled rows say of a classifier.
+
+    Class +1 is the class that the classifier calls +1: of the two hidden classes the one whose
+    rows it calls +1 more often.
+
+    Attributes
+    ----------
+    accuracy, true_positive_rate, false_positive_rate, prior : Estimate
+        Of new rows; `prior` is the share of class +1.
+    pair_agreement : Estimate
+        Share of similar pairs whose members are predicted alike.
+    level : float
+        Level of the intervals.
+    cross_fitted : bool
+        Whether predictions were made by refitted clones; else `clf` itself predicted.
+    n_pairs, n_rows : int
+    checks : tuple of Check
+        Tests of the assumptions behind these numbers.
+    chances, predictions : arrays of shape (n_rows,)
+        Of the unlabeled rows: chance of class +1, and whether +1 is predicted.
+    """
+
+    accuracy: Estimate
+    true_positive_rate: Estimate
+    false_positive_rate: Estimate
+    prior: Estimate
+    pair_agreement: Estimate
+    level: float
+    cross_fitted: bool
+    n_pairs: int
+    n_rows: int
+    checks: tuple[Check, ...]
+    chances: FloatArray
+    predictions: NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        how = "cross-fitted" if self.cross_fitted else "held-out"
+        lines = [
+            f"Without labels, from {self.n_pairs} pairs and {self.n_rows} rows "
+            f"({how} predictions, {100 * self.level:g} % intervals):"
+        ]
+        lines += [f"  {title:<26}{getattr(self, name)}" for name, title in _NAMES.items()]
+        lines.append("Assumptions:")
+        marks = {True: "holds", False: "DOUBTFUL", None: "not tested"}
+        lines += [f"  {check.name}: {marks[check.passed]}; {check.text}" for check in self.checks]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers and texts, ready for JSON."""
+        found: dict[str, Any] = {
+            name: {
+                "value": getattr(self, name).value,
+                "interval": list(getattr(self, name).interval),
+            }
+            for name in _NAMES
+        }
+        return {
+            **found,
+            "level": self.level,
+            "cross_fitted": self.cross_fitted,
+            "n_pairs": self.n_pairs,
+            "n_rows": self.n_rows,
+            "checks": [asdict(check) for check in self.checks],
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the estimates as a pandas data frame with columns value, low and high."""
+        import pandas as pd
+
+        rows = {name: (getattr(self, name).value, *getattr(self, name).interval) for name in _NAMES}
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
+
+    def plot(self) -> "Figure":
+        """Draw the estimates, and the chances behind them."""
+        from likewise.plots import plot_label_free_report
+
+        return plot_label_free_report(
+            {title: getattr(self, name) for name, title in _NAMES.items()},
+            self.chances,
+            self.predictions,
+            self.level,
+        )
+
+
+def label_free_report(
+    clf: Any,
+    X: Any,
+    y: ArrayLike,
+    level: float = 0.95,
+    *,
+    trained_on_same_pairs: bool | None = None,
+    random_state: Any = None,
+) -> LabelFreeReport:
+    """Tell how accurate a classifier is, from pairs and unlabeled rows alone.
+
+    Parameters
+    ----------
+    clf : fitted classifier of two classes with ``predict``
+        Any: a likewise learner, a pipeline, or a classifier fitted elsewhere, on labels too.
+        The larger of its class values is +1.
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels as `likewise.pack` makes them.
+    level : float, default 0.95
+        Level of the intervals.
+    trained_on_same_pairs : bool, optional
+        Whether `clf` learned from these pairs. If so, clones are refitted on folds, and every row
+        is judged by one that did not see it. By default true for learners of this library and
+        false for all others.
+    random_state : int, RandomState instance or None
+        Deals out folds and draws bootstrap samples.
+
+    Returns
+    -------
+    LabelFreeReport
+
+    Raises
+    ------
+    NoSignalError
+        If the pairs do not say enough.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(8000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=2000, prior=0.7, random_state=0)
+    >>> clf = lw.PairClassifier(features="linear", random_state=0).fit(*sample.pack())
+    >>> report = lw.label_free_report(clf, *sample.pack(), random_state=0)
+    >>> abs(report.accuracy.value - clf.score(sample.X_test, sample.y_test)) < 0.05
+    True
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie between 0 and 1; got {level!r}.")
+    random = check_random_state(random_state)
+    rows = locate_pairs(y, _n_rows(X), "label_free_report")
+    _check_enough(rows)
+    table = _numbers(X)
+    learned = learn(
+        table,
+        rows,
+        feature_maps("auto", table, random),
+        cv=_N_FOLDS,
+        random_state=random,
+    )
+    if trained_on_same_pairs is None:
+        trained_on_same_pairs = isinstance(_innermost(clf), ScoresTrueClasses)
+    if trained_on_same_pairs:
+        predictions = _cross_fitted(clf, X, y, rows, learned)
+    else:
+        predictions = _ordered(_is_positive(clf, X), rows)
+    _check_signal(learned, predictions)
+    with threadpool_limits(1, user_api="blas"):
+        judged = _Judgement.fit(learned.candidate.scores[:, 0], predictions, learned.counts)
+        draws = _bootstrap(judged, random)
+    return _report(judged, draws, learned, table, rows, level, trained_on_same_pairs, random)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _check_enough(rows: RowSets) -> None:
+    n_pairs, n_rows = count_positions(rows.left), count_positions(rows.unlabeled)
+    if min(n_pairs, n_rows) < 2 * _N_FOLDS:
+        raise ValueError(
+            f"A label-free report needs at least {2 * _N_FOLDS} similar pairs and unlabeled rows, "
+            f"but there are {n_pairs} pairs and {n_rows} rows."
+        )
+
+
+def _numbers(X: Any) -> Any:
+    """Return the rows as numbers for the reference score."""
+    from sklearn.utils import check_array
+
+    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+
+
+def _innermost(clf: Any) -> Any:
+    """Return the classifier inside a search or a pipeline."""
+    clf = getattr(clf, "best_estimator_", clf)
+    return _innermost(clf[-1]) if hasattr(clf, "steps") else clf
+
+
+def _is_positive(clf: Any, X: Any) -> NDArray[np.bool_]:
+    """Return which rows are predicted to be of the larger class value."""
+    predicted = np.asarray(clf.predict(X))
+    values = np.unique(predicted)
+    if hasattr(clf, "classes_"):
+        values = np.unique(np.concatenate([values, np.asarray(clf.classes_)]))
+    if values.size > 2:
+        raise ValueError(
+            f"A label-free report is for two classes, but clf predicts {values.size}: "
+            f"{values.tolist()}."
+        )
+    return np.asarray(predicted == values[-1])
+
+
+def _ordered(values: NDArray[np.bool_], rows: RowSets) -> NDArray[np.bool_]:
+    return np.asarray(in_order(values[:, None], rows)[0][:, 0])
+
+
+def _cross_fitted(
+    clf: Any, X: Any, y: ArrayLike, rows: RowSets, learned: Learned
+) -> NDArray[np.bool_]:
+    """Predict every row by a clone that was fitted without it, classes named as `clf` does."""
+    labels = np.asarray(y)
+    order = in_order(np.arange(labels.shape[0])[:, None], rows)[0][:, 0]
+    folds = np.empty(labels.shape[0], dtype=np.intp)
+    folds[order] = learned.folds
+    predictions, own = np.empty(labels.shape[0], dtype=bool), _is_positive(clf, X)
+    for fold in np.unique(folds):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        refitted = clone(clf).fit(take_rows(X, train), labels[train])
+        found = _is_positive(refitted, take_rows(X, test))
+        # Pairs cannot name the classes: a clone may have them the other way round.
+        flip = np.mean(found == own[test]) < 0.5
+        predictions[test] = ~found if flip else found
+    return np.asarray(predictions[order])
+
+
+def _check_signal(learned: Learned, predictions: NDArray[np.bool_]) -> None:
+    counts = learned.counts
+    members = predictions[counts.members].mean()
+    products = (predictions[counts.left] - members) * (predictions[counts.right] - members)
+    spread = float(products.std())
+    agreement = float(products.mean()) * np.sqrt(counts.similar) / spread if spread > 0 else 0.0
+    if not learned.has_signal and agreement < _SIGNAL:
+        raise NoSignalError(
+            "The pairs show no signal: neither a score learned from them nor the classifier's "
+            "predictions are alike within pairs, so its accuracy cannot be told. Collect more "
+            "pairs, or features that tell the classes apart."
+        )
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """Chances of class +1 that explain the pairs best, given a score and the predictions."""
+
+    columns: FloatArray
+    """Score, prediction and a one, (n_rows, 3)."""
+    counts: Counts
+    vector: FloatArray
+    """Coefficients of the columns in the log-odds of the larger class."""
+
+    @classmethod
+    def fit(
+        cls, scores: FloatArray, predictions: NDArray[np.bool_], counts: Counts
+    ) -> "_Judgement":
+        columns = np.column_stack([scores, predictions, np.ones(scores.size)])
+        return cls(columns, counts, _explain(columns, counts, np.array([1.0, 0.0, 0.0])))
+
+    def values(self) -> FloatArray:
+        """Return accuracy, true- and false-positive rate, prior and pair agreement."""
+        log_odds = self.columns @ self.vector
+        weights = expand(log_probabilities(log_odds), self.counts).weights
+        chances, positive = expit(log_odds), self.columns[:, 1]
+        prior, predicted = weights @ chances, weights @ positive
+        if weights @ (positive * chances) < prior * predicted:  # +1 is the smaller class
+            chances = 1.0 - chances
+            prior = 1.0 - prior
+        hits = weights @ (positive * chances)
+        true_rate = hits / max(prior, 1e-12)
+        false_rate = (predicted - hits) / max(1.0 - prior, 1e-12)
+        agree = positive[self.counts.left] == positive[self.counts.right]
+        accuracy = prior * true_rate + (1.0 - prior) * (1.0 - false_rate)
+        return np.array([accuracy, true_rate, false_rate, prior, agree.mean()])
+
+    def chances(self) -> FloatArray:
+        """Return the unlabeled rows' chances of class +1."""
+        log_odds = self.columns @ self.vector
+        chances = expit(log_odds[self.counts.alone])
+        positive = self.columns[self.counts.alone, 1]
+        wrong_way = np.cov(chances, positive)[0, 1] < 0
+        return np.asarray(1.0 - chances if wrong_way else chances)
+
+
+def _explain(columns: FloatArray, counts: Counts, start: FloatArray) -> FloatArray:
+    """Fit log-odds that are linear in the columns by the pair likelihood."""
+    shrinkage = np.array([0.0, 1.0 / (_SAY**2 * counts.pairs), 0.0])
+
+    def objective(vector: FloatArray) -> tuple[float, FloatArray]:
+        found = expand(log_probabilities(columns @ vector), counts)
+        value = found.value + 0.5 * float(shrinkage @ vector**2)
+        return value, columns.T @ found.gradient[:, 1] + shrinkage * vector
+
+    bounds = [(-20.0, 20.0)] * columns.shape[1]
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(found.x)
+
+
+def _bootstrap(judged: _Judgement, random: np.random.RandomState) -> FloatArray:
+    """Return the values of bootstrap samples of pairs and rows, (n_resamples, 5)."""
+    counts, draws = judged.counts, []
+    for _ in range(_N_RESAMPLES):
+        pairs = random.randint(counts.similar, size=counts.similar)
+        others = random.randint(max(counts.dissimilar, 1), size=counts.dissimilar)
+        chosen = np.concatenate(
+            [
+                random.randint(counts.unlabeled, size=counts.unlabeled),
+                counts.left.start + pairs,
+                counts.right.start + pairs,
+                counts.dissimilar_left.start + others,
+                counts.dissimilar_right.start + others,
+            ]
+        )
+        columns = judged.columns[chosen]
+        draws.append(_Judgement(columns, counts, _explain(columns, counts, judged.vector)).values())
+    return np.array(draws)
+
+
+def _report(
+    judged: _Judgement,
+    draws: FloatArray,
+    learned: Learned,
+    table: Any,
+    rows: RowSets,
+    level: float,
+    cross_fitted: bool,
+    random: np.random.RandomState,
+) -> LabelFreeReport:
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    estimates = {
+        name: Estimate(float(value), (float(start), float(stop)))
+        for name, value, start, stop in zip(_NAMES, judged.values(), low, high, strict=True)
+    }
+    return LabelFreeReport(
+        **estimates,
+        level=level,
+        cross_fitted=cross_fitted,
+        n_pairs=learned.counts.pairs,
+        n_rows=learned.counts.unlabeled,
+        checks=_checks(judged, learned, table, rows, random),
+        chances=judged.chances(),
+        predictions=judged.columns[learned.counts.alone, 1].astype(bool),
+    )
+
+
+def _checks(
+    judged: _Judgement,
+    learned: Learned,
+    table: Any,
+    rows: RowSets,
+    random: np.random.RandomState,
+) -> tuple[Check, ...]:
+    if not learned.has_signal:
+        return (Check("assumptions", None, "the reference score is too weak to test them."),)
+    pairing = test_pairing(learned.candidate.scores, learned.counts)
+    mean, scale = column_scale(table)
+    ordered = in_order(table, rows)[0]
+    standard = ((ordered.toarray() if is_sparse(ordered) else ordered) - mean) / scale
+    chances = expit(judged.columns @ judged.vector)
+    return (
+        Check(
+            "pairs formed at random",
+            pairing.p_value >= 0.05,
+            f"{pairing}.",
+            pairing.p_value,
+        ),
+        check_moment_ratios(learned.candidate.scores[:, 0], learned.counts, random),
+        check_independence(standard, chances, learned.counts, learned.folds, random),
+    )

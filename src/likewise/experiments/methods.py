@@ -1,0 +1,209 @@
+"""The methods that are compared, one entry each: from a sample to predictions.
+
+To add a rival, write a function from a `Task` to an `Answer` and name it in `METHODS`; it then has
+its column in the table. A method must not know which experiment it is in.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Imported here rather than where they are used: threads are limited to one when a trial begins,
+# and a library that is loaded later would not know.
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+
+from likewise.baselines import (
+    DIMC,
+    IMSAT,
+    ITML,
+    SERAPH,
+    KMeansBaseline,
+    MPCKMeans,
+    PCKMeans,
+    ThreeSMIC,
+)
+from likewise.classifiers import SUClassifierCV
+from likewise.experiments.samples import Task
+
+__all__ = ["METHODS", "REFERENCE", "SHARING", "Answer", "Method", "answer", "ordered", "title_of"]
+
+Classes = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a method found.
+
+    Attributes
+    ----------
+    test : array of shape (n_test,)
+        Class of every test row, -1 or +1.
+    unlabeled : array of shape (n_unlabeled,)
+        Class of every unlabeled row; tells whether all fell into one class.
+    extras : dict
+        What else the record shall keep, such as ``prior_estimate``. ``seconds`` takes the place of
+        what the clock shows.
+    """
+
+    test: Classes
+    unlabeled: Classes
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and how it is called in tables.
+
+    Attributes
+    ----------
+    title : str
+    fit : callable
+        Learns from a `Task` and returns its `Answer`.
+    """
+
+    title: str
+    fit: Callable[[Task], Answer]
+
+
+def answer(model: Any, task: Task, **extras: Any) -> Answer:
+    """Let a fitted model predict the test rows and the unlabeled rows.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``predict``
+    task : Task
+    **extras
+        What else the record shall keep.
+
+    Returns
+    -------
+    Answer
+
+    Examples
+    --------
+    >>> from likewise.baselines import KMeansBaseline
+    >>> from likewise.experiments.methods import answer
+    >>> from likewise.experiments.samples import Draw, draw_task
+    >>> task, y_test = draw_task(Draw("gaussians", 50, 60, 40, prior=0.7, trial=0))
+    >>> answer(KMeansBaseline(random_state=0).fit(task.X, task.y), task).test.shape
+    (40,)
+    """
+    return Answer(model.predict(task.X_test), model.predict(task.unlabeled), extras)
+
+
+def _su_squared(task: Task) -> Answer:
+    return _su_with_km2(task, "squared")
+
+
+def _su_double_hinge(task: Task) -> Answer:
+    return _su_with_km2(task, "double_hinge")
+
+
+def _su_with_km2(task: Task, loss: str) -> Answer:
+    """Learn as the paper does: prior by KM2, alpha by the zero-one SU risk on five folds."""
+    estimates, seconds = task.kernel_mean
+    start = perf_counter()
+    prior = estimates["km2"].value
+    found = answer(SUClassifierCV(loss, prior=prior).fit(task.X, task.y), task)
+    # The estimate is computed once for both losses; each would have had to wait for it.
+    seconds += perf_counter() - start
+    return Answer(found.test, found.unlabeled, {"prior_estimate": prior, "seconds": seconds})
+
+
+def _su_logistic(task: Task) -> Answer:
+    model = SUClassifierCV("logistic").fit(task.X, task.y)
+    return answer(model, task, prior_estimate=model.prior_)
+
+
+def _pair_likelihood(task: Task) -> Answer:
+    import likewise
+
+    model = likewise.PairClassifier(random_state=task.seed).fit(task.X, task.y)
+    return answer(model, task, prior_estimate=float(model.prior_))
+
+
+def _three_smic(task: Task) -> Answer:
+    return answer(ThreeSMIC().fit(task.X, task.y), task)
+
+
+def _dimc(task: Task) -> Answer:
+    """Cluster training and test rows together, as the paper does: DIMC knows no other rows."""
+    X = np.vstack([task.X, task.X_test])
+    y = np.concatenate([task.y, np.zeros(len(task.X_test), dtype=task.y.dtype)])
+    return answer(DIMC(random_state=task.seed).fit(X, y), task)
+
+
+def _seeded(rival: Callable[..., Any]) -> Callable[[Task], Answer]:
+    """Return how to run a rival that needs nothing but a seed."""
+
+    def fit(task: Task) -> Answer:
+        return answer(rival(random_state=task.seed).fit(task.X, task.y), task)
+
+    return fit
+
+
+def _labels(task: Task) -> Answer:
+    """Learn from all hidden labels, by the better of two ordinary classifiers."""
+    n_features = task.X.shape[1]
+    searches = [
+        GridSearchCV(LogisticRegression(max_iter=5000), {"C": np.logspace(-4, 2, 7)}, cv=5),
+        GridSearchCV(
+            SVC(),
+            {"C": [1, 10, 100], "gamma": [0.1 / n_features, 0.5 / n_features, 2 / n_features]},
+        ),
+    ]
+    best = max((search.fit(task.X, task.hidden) for search in searches), key=_score)
+    return answer(best, task)
+
+
+def _score(search: Any) -> float:
+    return float(search.best_score_)
+
+
+METHODS: dict[str, Method] = {
+    "su-squared": Method("SU squared", _su_squared),
+    "su-double-hinge": Method("SU double hinge", _su_double_hinge),
+    "km": Method("KM", _seeded(KMeansBaseline)),
+    "itml": Method("ITML", _seeded(ITML)),
+    "seraph": Method("SERAPH", _seeded(SERAPH)),
+    "3smic": Method("3SMIC", _three_smic),
+    "dimc": Method("DIMC", _dimc),
+    "imsat": Method("IMSAT", _seeded(IMSAT)),
+    "pckmeans": Method("PCKMeans", _seeded(PCKMeans)),
+    "mpckmeans": Method("MPCKMeans", _seeded(MPCKMeans)),
+    "su-logistic": Method("SU logistic, our prior", _su_logistic),
+    "pair-likelihood": Method("pair likelihood", _pair_likelihood),
+    "labels": Method("all labels", _labels),
+}
+"""In the order of the columns of the table."""
+
+REFERENCE = "labels"
+"""The method that sees labels: no rival, but what is to be reached."""
+
+SHARING = (("su-squared", "su-double-hinge"),)
+"""Methods that use the same estimate of the prior."""
+
+
+def title_of(method: str) -> str:
+    """Return how a method is called in tables; one that is no longer here keeps its name."""
+    return METHODS[method].title if method in METHODS else method
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Return names of methods, each once, in the order of the columns.
+
+    Examples
+    --------
+    >>> from likewise.experiments.methods import ordered
+    >>> ordered(["labels", "km", "no-longer-here", "km"])
+    ['km', 'labels', 'no-longer-here']
+    """
+    found = set(names)
+    # A method that was taken out of this file still has its records.
+    return [*(name for name in METHODS if name in found), *sorted(found - METHODS.keys())]

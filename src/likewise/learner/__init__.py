@@ -1,0 +1,1 @@
+"""Class scores learned from pairs: features, linear scores, cross-fitting, calibration."""

@@ -1,0 +1,145 @@
+"""Cross-fitting: every row is scored by a model that did not see it.
+
+Scores of different folds come from different models; they are brought to one centre and scale
+before they are used together, since a shift between folds would look like alikeness of pairs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.learner.design import Sample
+from likewise.learner.model import PairModel, evaluate, fit_path, minimise, ordered
+from likewise.losses import FloatArray
+
+__all__ = ["Candidate", "cross_fit", "cross_fit_from"]
+
+_PATIENCE = 2
+"""Penalties to go on for after the held-out likelihood began to fall."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A penalty, with what it reached on held-out pairs.
+
+    Attributes
+    ----------
+    alpha : float
+    model : PairModel
+        Learned from the whole sample.
+    held_out : array of shape (n_folds,)
+        Mean log-likelihood of the held-out pairs of each fold, in nats per pair.
+    scores : array of shape (n_rows, m)
+        Cross-fitted scores, all folds on the scale of `model`.
+    """
+
+    alpha: float
+    model: PairModel
+    held_out: FloatArray
+    scores: FloatArray
+
+    @property
+    def information(self) -> float:
+        """Nats per held-out pair, the mean over folds."""
+        return float(self.held_out.mean())
+
+
+def cross_fit(
+    sample: Sample,
+    folds: NDArray[np.intp],
+    alphas: Sequence[float],
+    n_classes: int,
+    *,
+    is_free: bool,
+    random_state: np.random.RandomState,
+) -> list[Candidate]:
+    """Cross-fit penalties, from the largest down, until held-out pairs are explained worse.
+
+    Parameters
+    ----------
+    sample : Sample
+    folds : integer array of shape (n_rows,)
+        Fold of every row; the members of a pair are in one fold.
+    alphas : sequence of floats
+    n_classes : int
+    is_free : bool
+        Whether pairs have shares of their own instead of being formed at random.
+    random_state : RandomState
+
+    Returns
+    -------
+    list of Candidate
+    """
+    parts = [_Part.of(sample, folds == fold) for fold in np.unique(folds)]
+    falling = sorted(alphas, reverse=True)
+    path = fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)
+    candidates: list[Candidate] = []
+    for alpha, model in zip(falling, path, strict=False):
+        candidates.append(_cross_fit_one(sample, parts, alpha, model))
+        found = [candidate.information for candidate in candidates]
+        best = int(np.argmax(found))
+        if found[best] > 0 and best < len(found) - _PATIENCE:
+            break
+    return candidates
+
+
+def cross_fit_from(
+    sample: Sample, folds: NDArray[np.intp], alpha: float, start: PairModel
+) -> Candidate:
+    """Cross-fit one penalty, from a model that was learned on part of the sample.
+
+    Parameters
+    ----------
+    sample, folds
+        As in `cross_fit`.
+    alpha : float
+    start : PairModel
+
+    Returns
+    -------
+    Candidate
+    """
+    model = ordered(minimise(sample, alpha, start), sample)
+    # One fold after the other, so that copies of many rows do not add up.
+    parts = (_Part.of(sample, folds == fold) for fold in np.unique(folds))
+    return _cross_fit_one(sample, parts, alpha, model)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One fold: its rows, as a mask and as a sample, and the sample of all others."""
+
+    inside: NDArray[np.bool_]
+    train: Sample
+    test: Sample
+
+    @classmethod
+    def of(cls, sample: Sample, inside: NDArray[np.bool_]) -> "_Part":
+        return cls(inside, sample.among(~inside), sample.among(inside))
+
+
+def _cross_fit_one(
+    sample: Sample, parts: Iterable[_Part], alpha: float, model: PairModel
+) -> Candidate:
+    whole = sample.design.decide(model.weights)
+    scores = np.empty_like(whole)
+    held_out = []
+    for part in parts:
+        # Starting from the fit to all rows only picks the hill; the climb forgets it.
+        own = minimise(part.train, alpha, model)
+        own_scores = part.test.design.decide(own.weights)
+        held_out.append(-evaluate(own_scores, part.test, own.pair_shares)[0].value)
+        training = part.train.design.decide(own.weights)[part.train.counts.alone]
+        target = whole[~part.inside][part.train.counts.alone]
+        scores[part.inside] = _aligned(own_scores, training, target)
+    return Candidate(alpha, model, np.array(held_out), scores)
+
+
+def _aligned(scores: FloatArray, training: FloatArray, target: FloatArray) -> FloatArray:
+    """Move and scale scores so that those of training rows get the centre and scale of others."""
+    center, other = training.mean(axis=0), target.mean(axis=0)
+    length = np.sqrt(np.sum((training - center) ** 2))
+    ratio = np.sqrt(np.sum((target - other) ** 2)) / length if length > 0 else 1.0
+    return np.asarray((scores - center) * ratio + other)

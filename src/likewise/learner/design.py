@@ -1,0 +1,115 @@
+"""Rows as a linear score sees them: centred and scaled columns and a one, without a copy.
+
+Standardising the weights instead of the rows costs nothing and keeps sparse rows sparse.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from likewise.likelihood import Counts
+from likewise.losses import FloatArray
+from likewise.pairs import RowSets, count_positions, is_sparse, row_numbers, take_rows
+
+__all__ = ["Design", "Sample", "column_moments", "in_order", "thin"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A table of rows with a centre and a scale for every column.
+
+    Attributes
+    ----------
+    rows : array or scipy CSR matrix of shape (n_rows, n_features)
+    mean, scale : arrays of shape (n_features,)
+    """
+
+    rows: Any
+    mean: FloatArray
+    scale: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, the one for the intercept not counted."""
+        return int(self.rows.shape[1])
+
+    def decide(self, weights: FloatArray) -> FloatArray:
+        """Return scores, (n_rows, m), for weights of shape (n_features + 1, m)."""
+        slopes = weights[:-1] / self.scale[:, None]
+        return np.asarray(self.rows @ slopes + (weights[-1] - self.mean @ slopes))
+
+    def pull(self, values: FloatArray) -> FloatArray:
+        """Return ``[x, 1]' values`` over the standardised rows, shape (n_features + 1, m)."""
+        total = values.sum(axis=0)
+        slopes = (self.rows.T @ values - np.outer(self.mean, total)) / self.scale[:, None]
+        return np.vstack([slopes, total])
+
+    def take(self, positions: Any) -> "Design":
+        """Return some of the rows under the same centre and scale."""
+        return Design(take_rows(self.rows, positions), self.mean, self.scale)
+
+    def dense(self) -> FloatArray:
+        """Return the standardised rows."""
+        rows = self.rows.toarray() if is_sparse(self.rows) else self.rows
+        return np.asarray((rows - self.mean) / self.scale)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows in the order of `Counts`: unlabeled rows, then the members of the pairs."""
+
+    design: Design
+    counts: Counts
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Sample":
+        """Return the rows that a mask keeps; it must treat the members of a pair alike."""
+        return Sample(self.design.take(chosen), count_among(self.counts, chosen))
+
+
+def count_among(counts: Counts, chosen: NDArray[np.bool_]) -> Counts:
+    """Count the rows and pairs that a mask keeps."""
+    parts = (counts.alone, counts.left, counts.dissimilar_left)
+    return Counts(*(int(chosen[part].sum()) for part in parts))
+
+
+def thin(counts: Counts, size: int, random_state: np.random.RandomState) -> NDArray[np.bool_]:
+    """Return a mask that keeps at most so many unlabeled rows and pairs of each kind."""
+    chosen = np.zeros(counts.rows, dtype=bool)
+    for parts in (
+        (counts.alone,),
+        (counts.left, counts.right),
+        (counts.dissimilar_left, counts.dissimilar_right),
+    ):
+        kept = random_state.permutation(parts[0].stop - parts[0].start)[:size]
+        for part in parts:
+            chosen[part.start + kept] = True
+    return chosen
+
+
+def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of every column; one for a constant column.
+
+    Parameters
+    ----------
+    rows : array or scipy CSR matrix of shape (n_rows, n_features)
+    """
+    if is_sparse(rows):
+        mean, variance = mean_variance_axis(rows, axis=0)
+        mean, deviation = mean.astype(np.float64), np.sqrt(variance.astype(np.float64))
+    else:
+        mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
+    return mean, np.where(deviation > 1e-9 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
+
+
+def in_order(X: Any, rows: RowSets) -> tuple[Any, Counts]:
+    """Return the rows in the order of `Counts`; without a copy where they already are."""
+    parts = (rows.unlabeled, rows.left, rows.right, rows.dissimilar_left, rows.dissimilar_right)
+    sizes = [count_positions(part) for part in parts]
+    counts = Counts(sizes[0], sizes[1], sizes[3])
+    order = np.concatenate([row_numbers(part) for part in parts])
+    if np.array_equal(order, np.arange(X.shape[0])):
+        return X, counts
+    return take_rows(X, order), counts

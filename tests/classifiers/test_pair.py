@@ -1,0 +1,519 @@
+"""PairClassifier."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import likewise as lw
+from likewise.datasets import SUSample
+from likewise.io import Features, Model, load_model, save_model
+
+SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+Draw = Callable[..., SUSample]
+
+
+def quick(**settings: Any) -> Any:
+    """A classifier that tries little."""
+    return lw.PairClassifier(
+        **{"features": "linear", "alphas": [0.1, 0.01], "random_state": 0, **settings}
+    )
+
+
+class Waveform:
+    """Rows of the waveform generator by class, dealt out without replacement."""
+
+    def __init__(self, seed: int) -> None:
+        X, y = lw.datasets.make_waveform(10_000, random_state=seed)
+        self._rng = np.random.default_rng(seed)
+        self._stock = {label: list(np.flatnonzero(y == label)) for label in (-1, 1)}
+        self._X = X
+
+    def labels(self, size: int, share: float) -> np.ndarray:
+        return np.where(self._rng.random(size) < share, 1, -1)
+
+    def rows(self, labels: np.ndarray) -> np.ndarray:
+        return np.asarray(self._X[[self._stock[int(label)].pop() for label in labels]])
+
+
+def draw_pairs(
+    prior: float, pair_share: float, seed: int, n_similar: int = 400, n_dissimilar: int = 0
+) -> tuple[Any, Any, Any, Any]:
+    """Draw pairs of both kinds, 400 unlabeled rows and 2000 test rows."""
+    source = Waveform(seed)
+    same, other = source.labels(n_similar, pair_share), source.labels(n_dissimilar, 0.5)
+    X, y = lw.pack(
+        source.rows(source.labels(400, prior)),
+        similar=(source.rows(same), source.rows(same)),
+        dissimilar=(source.rows(other), source.rows(-other)),
+    )
+    y_test = source.labels(2000, prior)
+    return X, y, source.rows(y_test), y_test
+
+
+def agreement(clf: Any, X: Any, y: Any) -> float:
+    """Accuracy, whichever class got which name."""
+    accuracy = clf.score(X, y)
+    return float(max(accuracy, 1 - accuracy))
+
+
+# --- what it learns ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.7, 0.9])
+def test_it_comes_near_the_labeled_fit_at_any_prior(draw_waveform: Draw, prior: float) -> None:
+    sample = draw_waveform(600, 600, prior, 1)
+    clf = lw.PairClassifier(features="linear", random_state=0).fit(*sample.pack())
+    labeled = LogisticRegression(max_iter=2000).fit(sample.unlabeled, sample.y_unlabeled)
+    X, y = sample.X_test, sample.y_test
+    reached = agreement(clf, X, y) if prior == 0.5 else clf.score(X, y)
+    assert reached > labeled.score(X, y) - 0.03
+    assert clf.prior_ == pytest.approx(prior, abs=0.06)
+    assert clf.prior_interval_[0] <= clf.prior_ <= clf.prior_interval_[1]
+    assert clf.pairing_ == "random"
+    assert clf.has_signal_
+
+
+def test_gaussians_are_told_apart_as_well_as_by_the_best_rule() -> None:
+    X, y = lw.datasets.make_gaussians(8000, separation=3.0, random_state=0)
+    sample = lw.datasets.sample_su(X, y, 500, 500, 2000, 0.7, 0)
+    clf = quick().fit(*sample.pack())
+    labeled = LogisticRegression().fit(X, y)
+    # The labeled fit knows a prior of one half; its threshold is moved to 0.7.
+    decision = labeled.decision_function(sample.X_test)
+    best = np.mean(
+        np.where(decision + np.log(7 / 3) - np.log(np.mean(y == 1) / np.mean(y == -1)) > 0, 1, -1)
+        == sample.y_test
+    )
+    assert clf.score(sample.X_test, sample.y_test) > best - 0.015
+
+
+def test_chances_are_calibrated(draw_waveform: Draw) -> None:
+    sample = draw_waveform(1000, 1000, 0.7, 2)
+    chances = quick().fit(*sample.pack()).predict_proba(sample.X_test)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    positive = sample.y_test == 1
+    for low, high in ((0.0, 0.2), (0.2, 0.8), (0.8, 1.0)):
+        inside = (chances[:, 1] >= low) & (chances[:, 1] <= high)
+        assert positive[inside].mean() == pytest.approx(chances[inside, 1].mean(), abs=0.08)
+
+
+def test_at_one_half_the_interval_of_the_prior_starts_at_one_half(draw_waveform: Draw) -> None:
+    clf = quick().fit(*draw_waveform(400, 400, 0.5, 0).pack())
+    assert clf.prior_interval_[0] == 0.5
+    assert clf.prior_ < 0.6
+
+
+def test_predictions_decisions_and_chances_agree(draw_waveform: Draw) -> None:
+    sample = draw_waveform(150, 150)
+    clf = quick().fit(*sample.pack())
+    decision, chances = clf.decision_function(sample.X_test), clf.predict_proba(sample.X_test)
+    np.testing.assert_allclose(decision, np.log(chances[:, 1] / chances[:, 0]), atol=1e-6)
+    np.testing.assert_array_equal(clf.predict(sample.X_test), np.where(decision > 0, 1, -1))
+    linear = sample.X_test @ clf.coef_[0] + clf.intercept_[0]
+    np.testing.assert_allclose(decision, linear, atol=1e-8)
+
+
+def test_the_smaller_class_as_positive_mirrors_everything(draw_waveform: Draw) -> None:
+    sample = draw_waveform(300, 300, 0.75)
+    larger, smaller = (
+        quick(positive=side).fit(*sample.pack()) for side in ("majority", "minority")
+    )
+    X = sample.X_test
+    np.testing.assert_allclose(smaller.decision_function(X), -larger.decision_function(X))
+    np.testing.assert_allclose(smaller.predict_proba(X), larger.predict_proba(X)[:, ::-1])
+    np.testing.assert_allclose(smaller.coef_, -larger.coef_)
+    np.testing.assert_allclose(smaller.intercept_, -larger.intercept_)
+    assert smaller.prior_ == pytest.approx(1 - larger.prior_)
+    low, high = larger.prior_interval_
+    assert smaller.prior_interval_ == pytest.approx((1 - high, 1 - low))
+    assert larger.score(X, sample.y_test) > 0.85
+
+
+def test_without_calibration_the_model_of_all_rows_is_used_as_it_is(draw_waveform: Draw) -> None:
+    sample = draw_waveform(300, 300)
+    plain, raw = (quick(calibrate=flag).fit(*sample.pack()) for flag in (True, False))
+    decisions = [clf.decision_function(sample.X_test) for clf in (plain, raw)]
+    # A line turns one into the other.
+    assert np.corrcoef(decisions[0], decisions[1])[0, 1] == pytest.approx(1)
+    assert np.ptp(decisions[0] - decisions[1]) > 0.1
+    assert raw.prior_ == plain.prior_
+    assert raw.score(sample.X_test, sample.y_test) > 0.8
+
+
+def test_rings_are_told_apart_with_radial_features(rng: np.random.Generator) -> None:
+    def rings(radius: np.ndarray) -> np.ndarray:
+        angle = rng.uniform(0, 2 * np.pi, radius.size)
+        points = np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None]
+        return np.asarray(points + 0.2 * rng.standard_normal(points.shape))
+
+    labels = np.where(rng.random((3, 300)) < [[0.845], [0.7], [0.7]], 1, -1)
+    pairs, rows, test = (2.0 - label for label in labels)
+    clf = lw.PairClassifier(alphas=[0.03], pairing="random", random_state=0)
+    clf.fit(*lw.pack(rings(rows), similar=(rings(pairs), rings(pairs))))
+    assert clf.features_.startswith("rbf")
+    assert not hasattr(clf, "coef_")
+    assert clf.score(rings(test), labels[2]) > 0.97
+
+
+# --- pairs of other kinds ---------------------------------------------------------------------
+
+
+def test_dissimilar_pairs_help() -> None:
+    similar: list[float] = []
+    both: list[float] = []
+    for seed in range(3):
+        X, y, X_test, y_test = draw_pairs(0.6, 0.36 / 0.52, seed, 100, 300)
+        for found, kept in ((similar, y >= 0), (both, y > -1000)):
+            clf = quick(pairing="random").fit(X[kept], y[kept])
+            found.append(agreement(clf, X_test, y_test))
+    assert min(both) > 0.84
+    assert np.mean(both) > np.mean(similar) + 0.01
+
+
+def test_dissimilar_pairs_alone_are_enough() -> None:
+    X, y, X_test, y_test = draw_pairs(0.7, 0.5, 0, 0, 400)
+    clf = quick().fit(X, y)
+    assert clf.score(X_test, y_test) > 0.86
+    assert clf.pairing_test_ is None
+    assert clf.prior_ == pytest.approx(0.7, abs=0.08)
+
+
+@pytest.mark.parametrize(("prior", "pair_share"), [(0.9, 0.5), (0.7, 0.3)])
+def test_pairs_that_were_not_formed_at_random_are_noticed_and_used(
+    prior: float, pair_share: float
+) -> None:
+    X, y, X_test, y_test = draw_pairs(prior, pair_share, 0)
+    clf = quick()
+    with pytest.warns(UserWarning, match="not formed at random"):
+        clf.fit(X, y)
+    assert clf.pairing_ == "free"
+    assert clf.pairing_test_.p_value < 0.05
+    assert clf.prior_ == pytest.approx(prior, abs=0.08)
+    assumed = quick(pairing="random").fit(X, y)
+    assert clf.score(X_test, y_test) > 0.86
+    assert clf.score(X_test, y_test) > assumed.score(X_test, y_test) + 0.05
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.7])
+def test_free_pairing_costs_little_where_pairs_were_formed_at_random(
+    draw_waveform: Draw, prior: float
+) -> None:
+    sample = draw_waveform(500, 500, prior, 3)
+    clf = lw.PairClassifier(features="linear", pairing="free", random_state=0)
+    clf.fit(*sample.pack())
+    assert clf.pairing_ == "free"
+    assert clf.pairing_test_ is None
+    accuracy = agreement(clf, sample.X_test, sample.y_test)
+    assert accuracy > 0.84
+    if prior != 0.5:
+        assert clf.score(sample.X_test, sample.y_test) == accuracy
+
+
+def test_pairing_that_is_given_is_not_tested(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(100, 100).pack()
+    assert quick(pairing="random").fit(X, y).pairing_test_ is None
+    tested = quick().fit(X, y)
+    assert 0 <= tested.pairing_test_.p_value <= 1
+
+
+# --- more than two classes --------------------------------------------------------------------
+
+THREE = np.array([0.5, 0.3, 0.2])
+
+
+def draw_three(n: int, seed: int) -> tuple[Any, Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    means = 2.0 * np.array([[0.0, 1.0, 0.0], [1.0, -1.0, 0.0], [-1.0, -1.0, 0.0]])
+
+    def rows(labels: np.ndarray) -> np.ndarray:
+        return np.asarray(means[labels] + rng.standard_normal((labels.size, 3)))
+
+    pairs = rng.choice(3, n, p=THREE**2 / (THREE @ THREE))
+    alone, test = rng.choice(3, (2, n), p=THREE)
+    X, y = lw.pack(rows(alone), similar=(rows(pairs), rows(pairs)))
+    return X, y, rows(test), test
+
+
+@pytest.mark.parametrize("positive", ["majority", "minority"])
+def test_three_classes_are_numbered_by_size(positive: str) -> None:
+    X, y, X_test, y_test = draw_three(600, 0)
+    clf = quick(n_classes=3, positive=positive).fit(X, y)
+    order = [0, 1, 2] if positive == "majority" else [2, 1, 0]
+    np.testing.assert_array_equal(clf.classes_, [0, 1, 2])
+    np.testing.assert_allclose(clf.prior_, THREE[order], atol=0.05)
+    assert (clf.prior_interval_[:, 0] < clf.prior_).all()
+    assert (clf.prior_ < clf.prior_interval_[:, 1]).all()
+    assert np.mean(np.array(order)[clf.predict(X_test)] == y_test) > 0.9
+    assert clf.coef_.shape == (3, 3)
+    np.testing.assert_allclose(
+        clf.decision_function(X_test), X_test @ clf.coef_.T + clf.intercept_, atol=1e-8
+    )
+    np.testing.assert_allclose(clf.predict_proba(X_test).sum(axis=1), 1)
+
+
+def test_three_classes_without_signal_are_predicted_to_be_the_largest(
+    rng: np.random.Generator,
+) -> None:
+    X, y = lw.pack(rng.normal(size=(60, 2)), similar=tuple(rng.normal(size=(2, 60, 2))))
+    for positive, largest in (("majority", 0), ("minority", 2)):
+        clf = quick(n_classes=3, positive=positive)
+        with pytest.warns(UserWarning, match="no signal"):
+            clf.fit(X, y)
+        np.testing.assert_array_equal(clf.predict(X), largest)
+        np.testing.assert_allclose(clf.predict_proba(X), np.tile(clf.prior_, (len(X), 1)))
+
+
+# --- no signal --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("positive", "larger"), [("majority", 1), ("minority", -1)])
+def test_pairs_without_signal_are_warned_of_and_the_larger_class_is_predicted(
+    rng: np.random.Generator, positive: str, larger: int
+) -> None:
+    X, y = lw.pack(rng.normal(size=(100, 3)), similar=tuple(rng.normal(size=(2, 100, 3))))
+    clf = quick(positive=positive)
+    with pytest.warns(UserWarning, match=r"no signal.*larger class.*Collect more pairs"):
+        clf.fit(X, y)
+    assert not clf.has_signal_
+    np.testing.assert_array_equal(clf.predict(X), larger)
+    np.testing.assert_array_equal(clf.coef_, 0.0)
+    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], clf.prior_)
+    assert clf.pairing_test_ is None
+
+
+def test_constant_columns_alone_show_no_signal() -> None:
+    X, y = lw.pack(np.ones((20, 2)), similar=(np.ones((20, 2)), np.ones((20, 2))))
+    clf = quick()
+    with pytest.warns(UserWarning, match="no signal"):
+        clf.fit(X, y)
+    assert (clf.predict(X) == 1).all()
+
+
+# --- as part of scikit-learn ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        PolynomialFeatures(2, include_bias=False),
+        make_pipeline(StandardScaler(), Nystroem(gamma=0.02, n_components=40, random_state=0)),
+    ],
+)
+def test_a_transformer_can_make_the_features(draw_waveform: Draw, transformer: Any) -> None:
+    sample = draw_waveform(300, 300)
+    clf = quick(features=transformer).fit(*sample.pack())
+    assert clf.features_ == type(transformer).__name__
+    assert clf.score(sample.X_test, sample.y_test) > 0.8
+    assert clf.feature_map_.transformer is not transformer
+
+
+@pytest.mark.parametrize(
+    ("container", "features"),
+    [(sp.csr_matrix, "linear"), (sp.csc_array, "rbf"), (np.asfortranarray, "linear")],
+)
+def test_sparse_and_column_major_rows_give_the_dense_fit(
+    draw_waveform: Draw, container: Callable[[np.ndarray], Any], features: str
+) -> None:
+    X, y = draw_waveform(150, 150).pack()
+    X = X * (np.abs(X) > 1)
+    dense = quick(features=features, alphas=[0.03]).fit(X, y)
+    other = quick(features=features, alphas=[0.03]).fit(container(X), y)
+    np.testing.assert_allclose(
+        other.decision_function(container(X)), dense.decision_function(X), atol=0.02
+    )
+    assert other.prior_ == pytest.approx(dense.prior_, abs=1e-3)
+
+
+def test_float32_rows_give_nearly_the_float64_fit(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(150, 150).pack()
+    double, single = (quick().fit(table, y) for table in (X, X.astype(np.float32)))
+    np.testing.assert_allclose(single.coef_, double.coef_, atol=1e-2)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_lend_their_column_names(draw_waveform: Draw, frame: Any) -> None:
+    if frame is pl.DataFrame and not hasattr(frame, "__dataframe__") and SKLEARN < (1, 9):
+        pytest.skip("scikit-learn 1.8 reads names through a protocol that polars gave up")
+    sample = draw_waveform(150, 150)
+    names = [f"t{k}" for k in range(21)]
+
+    def table(rows: np.ndarray) -> Any:
+        return frame({name: rows[:, k] for k, name in enumerate(names)})
+
+    left, right = sample.similar
+    X, y = lw.pack(table(sample.unlabeled), similar=(table(left), table(right)))
+    clf = quick().fit(X, y)
+    np.testing.assert_array_equal(clf.feature_names_in_, names)
+    plain = quick().fit(*sample.pack())
+    np.testing.assert_allclose(clf.coef_, plain.coef_)
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(table(sample.X_test)[names[::-1]])
+
+
+def test_it_works_in_a_pipeline_and_a_grid_search_over_features(rng: np.random.Generator) -> None:
+    labels = np.where(rng.random((2, 150)) < [[0.8], [0.67]], 1.0, 3.0)
+
+    def ring(radius: np.ndarray) -> np.ndarray:
+        points = rng.standard_normal((radius.size, 2))
+        points *= (radius / np.linalg.norm(points, axis=1))[:, None]
+        return np.asarray(points + 0.2 * rng.standard_normal(points.shape))
+
+    X, y = lw.pack(ring(labels[1]), similar=(ring(labels[0]), ring(labels[0])))
+    pipeline = make_pipeline(StandardScaler(), quick(alphas=[0.03], cv=3, pairing="random"))
+    search = GridSearchCV(
+        pipeline,
+        {"pairclassifier__features": ["linear", "rbf"]},
+        cv=lw.PairKFold(3),
+        scoring=lw.pair_log_likelihood_scorer,
+    )
+    with pytest.warns(UserWarning, match="no signal"):  # of the linear fits
+        search.fit(X, y)
+    assert search.best_params_ == {"pairclassifier__features": "rbf"}
+    assert search.best_score_ > 0.1
+    assert search.predict(X).shape == (len(y),)
+
+
+def test_the_same_seed_gives_the_same_fit_and_leaves_input_alone(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(100, 100).pack()
+    X_before, y_before = X.copy(), y.copy()
+    first = lw.PairClassifier(alphas=[0.1], random_state=3).fit(X, y)
+    again = clone(first).fit(X, y)
+    np.testing.assert_array_equal(first.decision_function(X), again.decision_function(X))
+    assert first.prior_ == again.prior_
+    np.testing.assert_array_equal(X, X_before)
+    np.testing.assert_array_equal(y, y_before)
+
+
+def test_two_jobs_give_the_fit_of_one(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(80, 80).pack()
+    one, two = (
+        lw.PairClassifier(alphas=[0.1], random_state=0, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert one.selection_ == two.selection_
+
+
+def test_the_order_of_rows_hardly_matters(draw_waveform: Draw, rng: np.random.Generator) -> None:
+    sample = draw_waveform(300, 300)
+    X, y = sample.pack()
+    order = rng.permutation(len(y))
+    plain, shuffled = quick().fit(X, y), quick().fit(X[order], y[order])
+    agree = plain.predict(sample.X_test) == shuffled.predict(sample.X_test)
+    assert agree.mean() > 0.95
+
+
+def test_the_html_repr_names_the_estimator() -> None:
+    assert "PairClassifier" in lw.PairClassifier()._repr_html_()
+
+
+@pytest.mark.parametrize(("features", "n_classes"), [("linear", 2), ("rbf", 2), ("linear", 3)])
+def test_a_saved_model_predicts_as_before(tmp_path: Path, features: str, n_classes: int) -> None:
+    X, y, X_test, _ = draw_three(200, 0)
+    clf = quick(features=features, alphas=[0.03], n_classes=n_classes, cv=3, pairing="random")
+    clf.fit(X, y)
+    save_model(tmp_path / "model.skops", Model(clf, Features(("a", "b", "c")), "id"))
+    again = load_model(tmp_path / "model.skops").estimator
+    np.testing.assert_array_equal(again.predict_proba(X_test), clf.predict_proba(X_test))
+    assert str(again.selection_) == str(clf.selection_)
+    assert again.pair_information_.value == clf.pair_information_.value
+    np.testing.assert_array_equal(again.prior_interval_, clf.prior_interval_)
+
+
+def test_what_was_tried_and_how_much_the_pairs_tell_can_be_read(draw_waveform: Draw) -> None:
+    clf = quick().fit(*draw_waveform(300, 300).pack())
+    assert "<- chosen" in str(clf.selection_)
+    assert clf.alpha_ in (0.1, 0.01)
+    assert clf.features_ == "linear"
+    assert 0.05 < clf.pair_information_.value < np.log(2)
+    assert clf.pair_information_.p_value(99, random_state=0) == 0.01
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("row", [3, 31, 60])
+def test_values_that_are_not_finite_are_refused(
+    draw_waveform: Draw, value: float, name: str, row: int
+) -> None:
+    X, y = draw_waveform(20, 30).pack()
+    X[row, 5] = value
+    with pytest.raises(ValueError, match=f"contains {name}"):
+        quick().fit(X, y)
+
+
+def test_a_torn_pair_is_answered_with_pairkfold(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(20, 30).pack()
+    with pytest.raises(ValueError, match=r"Pair 20 is torn.*PairKFold"):
+        quick().fit(X[:-1], y[:-1])
+
+
+def test_missing_kinds_of_rows_are_named() -> None:
+    with pytest.raises(ValueError, match="at least one pair"):
+        quick().fit(np.eye(4), np.zeros(4, dtype=int))
+    with pytest.raises(ValueError, match="needs unlabeled rows"):
+        quick().fit(np.eye(4), np.array([1, 1, 2, 2]))
+    with pytest.raises(ValueError, match="looks like class labels"):
+        quick().fit(np.eye(6), np.array([1, -1, 1, -1, 1, 1]))
+
+
+def test_fewer_pairs_than_folds_are_refused(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(4, 30).pack()
+    with pytest.raises(ValueError, match="n_splits=5"):
+        quick().fit(X, y)
+    with pytest.raises(ValueError, match="n_splits=5"):
+        quick().fit(*draw_waveform(30, 4).pack())
+
+
+@pytest.mark.parametrize("alphas", [[], [0.0], [-1.0, 1.0], [np.nan], [np.inf]])
+def test_penalties_that_are_none_are_named(draw_waveform: Draw, alphas: list[float]) -> None:
+    with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
+        quick(alphas=alphas).fit(*draw_waveform(20, 30).pack())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_classes", 1),
+        ("features", "cubic"),
+        ("alphas", "many"),
+        ("positive", "smaller"),
+        ("pairing", "odd"),
+        ("cv", 1),
+        ("calibrate", "yes"),
+    ],
+)
+def test_bad_settings_are_named(draw_waveform: Draw, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"'{name}' parameter"):
+        quick(**{name: value}).fit(*draw_waveform(20, 30).pack())
+
+
+def test_scoring_on_weak_labels_is_refused(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(60, 60).pack()
+    with pytest.raises(ValueError, match="weak labels"):
+        quick(pairing="random", alphas=[0.1]).fit(X, y).score(X, y)
+
+
+@pytest.mark.slow
+def test_seven_datasets_are_learned_without_choosing_anything(real_data: object) -> None:
+    reached = {}
+    for name in ("adult", "cod-rna", "ijcnn1", "magic", "phishing", "phoneme", "spambase"):
+        X, y = lw.datasets.load(name, return_X_y=True)
+        sample = lw.datasets.sample_su(X, y, 500, 500, 1000, 0.7, random_state=0)
+        clf = lw.PairClassifier(random_state=0).fit(*sample.pack())
+        reached[name] = clf.score(sample.X_test, sample.y_test)
+    assert min(reached.values()) > 0.7, reached

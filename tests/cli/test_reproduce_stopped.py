@@ -1,0 +1,75 @@
+"""`likewise reproduce` in a process of its own, stopped half-way: nothing is lost or done twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from likewise.experiments.runner import Record, key_of, read_records
+from likewise.experiments.theory import EXPERIMENT
+
+from .conftest import Run
+
+WANTED = ("--trials", "12", "--quick", "--methods", "bound", "--datasets", "gaussians")
+COUNT = 12 * 3
+SECONDS = 60
+
+
+def start(out: Path) -> "subprocess.Popen[str]":
+    """Run it on two workers, all in a group of processes of its own."""
+    command = [sys.executable, "-m", "likewise.cli", "reproduce", "theory", "--out", str(out)]
+    return subprocess.Popen(  # noqa: S603
+        [*command, *WANTED, "--jobs", "2"],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_lines(path: Path, count: int) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not path.exists() or path.read_bytes().count(b"\n") < count:
+        assert time.monotonic() < deadline, "it did not get going"
+        time.sleep(0.005)
+
+
+def untimed(records: list[Record]) -> list[Record]:
+    return [{name: one[name] for name in one if name != "seconds"} for one in records]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]
+)
+def test_a_stopped_run_goes_on_to_the_same_records_and_tables(
+    number: signal.Signals, code: int, tmp_path: Path, succeed: Run
+) -> None:
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    with start(stopped) as process:
+        wait_for_lines(stopped / "records.jsonl", 4)
+        os.killpg(process.pid, number)
+        assert process.wait(SECONDS) == code
+        words = process.stderr.read() if process.stderr else ""
+    if number == signal.SIGINT:
+        assert words == (
+            "likewise: stopped; what is finished is kept, and the same command goes on from "
+            "there.\n"
+        )
+    before = read_records(stopped / "records.jsonl")
+    assert 4 <= len(before) < COUNT
+
+    for folder in (stopped, whole):
+        succeed("reproduce", "theory", "--out", str(folder), *WANTED, "--jobs", "1")
+    after = read_records(stopped / "records.jsonl")
+    assert after[: len(before)] == before
+    assert len({key_of(one) for one in after}) == len(after) == COUNT
+    first, second = (
+        EXPERIMENT.own(read_records(folder / "records.jsonl")) for folder in (stopped, whole)
+    )
+    assert untimed(first) == untimed(second)
+    tables = [[one.tables for one in EXPERIMENT.sections(found)] for found in (first, second)]
+    assert tables[0] == tables[1]

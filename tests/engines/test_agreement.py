@@ -1,0 +1,144 @@
+"""Every engine gives what the one in memory gives: sums, objectives, and fitted estimators."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likewise as lw
+from likewise import objective
+from likewise.datasets import SUSample
+from likewise.engines import MemoryEngine, PairSource, base, open_engine
+from likewise.engines.kernels import decide
+from likewise.losses import logistic
+from likewise.objective import SUObjective, summarise
+from likewise.pairs import locate
+
+Engine = Callable[[SUSample], tuple[Any, Any]]
+Draw = Callable[..., SUSample]
+LOSSES = ["squared", "logistic", "double_hinge"]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks in each row group or partition, where the engine is in this process."""
+    monkeypatch.setattr(base, "BLOCK_ENTRIES", 21 * 16)
+
+
+@pytest.fixture
+def small_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few rows to start from that solvers have to read all rows."""
+    monkeypatch.setattr(objective, "_SAMPLE_ENTRIES", 21 * 150)
+
+
+def opened(X: Any, y: Any) -> base.Engine:
+    return open_engine(X) if isinstance(X, PairSource) else MemoryEngine(X, locate(y))
+
+
+def test_sums_and_counts_agree(engine: Engine, draw_waveform: Draw, tolerance: float) -> None:
+    sample = draw_waveform(103, 211)
+    rows = opened(*engine(sample))
+    assert (rows.count("unlabeled"), rows.count("similar"), rows.n_features) == (211, 103, 21)
+    expected, found = summarise(opened(*sample.pack())), summarise(rows)
+    np.testing.assert_allclose(found.gram, expected.gram, rtol=tolerance)
+    np.testing.assert_allclose(found.means.similar, expected.means.similar, rtol=tolerance)
+    assert rows.n_passes == 1
+
+
+def test_objectives_agree(engine: Engine, draw_waveform: Draw, tolerance: float) -> None:
+    sample = draw_waveform(50, 211)
+    weights, linear = np.linspace(-0.1, 0.1, 22), np.ones(22)
+    expected, found = (
+        SUObjective(rows, summarise(rows), logistic).expand(rows, linear, weights)
+        for rows in (opened(*sample.pack()), opened(*engine(sample)))
+    )
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+def test_blocks_carry_their_positions_and_pairs_stay_aligned(
+    engine: Engine, draw_waveform: Draw
+) -> None:
+    sample = draw_waveform(103, 50)
+    left, right = sample.similar
+    rows = opened(*engine(sample))
+    weights = np.linspace(-1, 1, 22)
+
+    def kernel(block: Any) -> tuple[Any, ...]:
+        products = decide(block.tables[0], weights) * decide(block.tables[1], weights)
+        return products.sum(), [(block.start, block.tables[0].shape[0])]
+
+    total, spans = rows.map_reduce("similar", kernel)
+    expected = (decide(left, weights) * decide(right, weights)).sum()
+    assert float(total) == pytest.approx(expected, rel=1e-4)
+    ends = np.cumsum([size for _, size in spans]).tolist()
+    assert [start for start, _ in spans] == [0, *ends[:-1]]
+    assert ends[-1] == 103
+
+
+@pytest.mark.parametrize("stride", [1, 7])
+def test_evenly_spaced_rows_are_the_same_everywhere(
+    engine: Engine, draw_waveform: Draw, stride: int
+) -> None:
+    sample = draw_waveform(60, 211)
+    (found,) = opened(*engine(sample)).every("unlabeled", stride)
+    np.testing.assert_allclose(found, sample.unlabeled[::stride], rtol=1e-6)
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_fits_agree(engine: Engine, draw_waveform: Draw, loss: str, tolerance: float) -> None:
+    sample = draw_waveform(300, 600)
+    clf = lw.SUClassifier(loss, prior=0.7, alpha=0.01, tol=max(1e-9, 0.1 * tolerance))
+    found = clf.fit(*engine(sample))
+    expected = lw.SUClassifier(loss, prior=0.7, alpha=0.01).fit(*sample.pack())
+    assert found.objective_ == pytest.approx(expected.objective_, abs=tolerance)
+    # A gap of 1e-9 leaves a kinked objective's weights free by about its root.
+    free = 1e-4 if loss == "double_hinge" else tolerance
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=max(free, tolerance))
+    np.testing.assert_allclose(found.intercept_, expected.intercept_, atol=max(free, tolerance))
+
+
+def test_cross_validation_by_sums_agrees_and_takes_two_passes(
+    engine: Engine, draw_waveform: Draw, tolerance: float
+) -> None:
+    sample = draw_waveform(103, 211)
+    expected = lw.SUClassifierCV(prior=0.7).fit(*sample.pack())
+    found = lw.SUClassifierCV(prior=0.7).fit(*engine(sample))
+    assert found.alpha_ == expected.alpha_
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=tolerance, atol=tolerance)
+    for name in ("split0_test_score", "mean_test_score"):
+        np.testing.assert_allclose(
+            found.cv_results_[name], expected.cv_results_[name], atol=max(tolerance, 1e-10)
+        )
+    assert found.n_passes_ == 2
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("loss", ["logistic", "double_hinge"])
+def test_cross_validation_by_refitting_agrees(
+    engine: Engine, draw_waveform: Draw, loss: str, tolerance: float
+) -> None:
+    sample = draw_waveform(120, 303)
+    alphas, tol = [1e-1, 1e-2], max(1e-9, 0.1 * tolerance)
+    found = lw.SUClassifierCV(loss, prior=0.7, alphas=alphas, cv=3, tol=tol).fit(*engine(sample))
+    expected = lw.SUClassifierCV(loss, prior=0.7, alphas=alphas, cv=3).fit(*sample.pack())
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=0.02
+    )
+    assert found.alpha_ == expected.alpha_
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-4)
+
+
+def test_the_prior_is_estimated_from_rows_of_the_source(
+    draw_waveform: Draw, tmp_path: Path
+) -> None:
+    from tests.engines.conftest import parquet_columns
+
+    sample = draw_waveform(400, 600, seed=1)
+    found = lw.SUClassifier().fit(*parquet_columns(sample, tmp_path))
+    expected = lw.SUClassifier().fit(*sample.pack())
+    assert found.prior_ == pytest.approx(expected.prior_, abs=1e-6)
+    assert found.n_passes_ == expected.n_passes_ + 1

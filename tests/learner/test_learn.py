@@ -1,0 +1,170 @@
+"""Feature maps and penalties, chosen on held-out pairs."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import likewise as lw
+from likewise.learner import learn as module
+from likewise.learner.features import RadialFeatures
+from likewise.learner.learn import FeatureMap, Learned, default_alphas, feature_maps, learn
+from likewise.likelihood import Counts
+from likewise.losses import FloatArray
+from likewise.pairs import locate
+from tests.learner.gaussians import Gaussians
+
+
+def draw(counts: Counts, seed: int = 0) -> tuple[FloatArray, Any]:
+    """Two Gaussians in the first of three columns, packed."""
+    rng = np.random.default_rng(seed)
+    signal = Gaussians(3.0, 0.7).draw(rng, counts)
+    rows = np.column_stack([signal, rng.standard_normal((counts.rows, 2))])
+    pairs = np.arange(1, counts.similar + 1)
+    others = -np.arange(1, counts.dissimilar + 1)
+    alone = np.zeros(counts.unlabeled, dtype=int)
+    return rows, np.concatenate([alone, pairs, pairs, others, others])
+
+
+def rings(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
+    """Two rings that no line separates, packed."""
+
+    def points(radius: FloatArray) -> FloatArray:
+        angle = rng.uniform(0, 2 * np.pi, n)
+        flat = np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None]
+        return np.asarray(flat + 0.2 * rng.standard_normal(flat.shape))
+
+    pairs, rows = np.where(rng.random((2, n)) < [[0.845], [0.7]], 1.0, 3.0)
+    X, y = lw.pack(points(rows), similar=(points(pairs), points(pairs)))
+    return X, y
+
+
+def learned(X: Any, y: Any, features: Any = "linear", **settings: Any) -> Learned:
+    settings = {"cv": 4, "random_state": np.random.RandomState(0), **settings}
+    maps = feature_maps(features, X, np.random.RandomState(0))
+    return learn(X, locate(y), maps, **settings)
+
+
+def test_the_best_entry_of_the_selection_is_chosen() -> None:
+    found = learned(*draw(Counts(100, 100)), alphas=[0.3, 0.03])
+    rows = found.selection.rows
+    (chosen,) = [row for row in rows if row.chosen]
+    assert chosen.information == max(row.information for row in rows)
+    assert chosen.alpha == found.candidate.alpha
+    assert found.has_signal
+
+
+def test_the_selection_is_a_table() -> None:
+    selection = learned(*draw(Counts(60, 60)), alphas=[0.3, 0.03]).selection
+    lines = str(selection).splitlines()
+    assert lines[0].split() == ["features", "alpha", "held-out", "nats", "s.e."]
+    assert len(lines) == 3
+    assert sum("<- chosen" in line for line in lines) == 1
+    table = selection.to_dict()
+    assert table["alpha"] == [0.3, 0.03]
+    assert table["features"] == ["linear", "linear"]
+    assert table["chosen"].count(True) == 1
+
+
+def test_standard_errors_of_the_selection_are_those_over_folds() -> None:
+    found = learned(*draw(Counts(60, 60)), alphas=[0.1])
+    held_out = found.candidate.held_out
+    expected = held_out.std(ddof=1) / 2  # four folds
+    assert found.selection.rows[0].standard_error == pytest.approx(expected)
+
+
+def test_rings_need_radial_features(rng: np.random.Generator) -> None:
+    found = learned(*rings(rng, 150), features="auto", alphas=[0.1, 0.01])
+    assert found.features.name.startswith("rbf")
+    assert {row.features for row in found.selection.rows} == {"linear", "rbf 0.9", "rbf 0.5"}
+
+
+def test_noise_has_no_signal(rng: np.random.Generator) -> None:
+    X, y = lw.pack(rng.normal(size=(100, 3)), similar=tuple(rng.normal(size=(2, 100, 3))))
+    assert not learned(X, y, alphas=[1.0, 0.1]).has_signal
+
+
+def test_row_order_changes_neither_counts_nor_what_is_learned(rng: np.random.Generator) -> None:
+    X, y = draw(Counts(150, 120, 60))
+    order = rng.permutation(len(y))
+    plain, shuffled = learned(X, y, alphas=[0.1]), learned(X[order], y[order], alphas=[0.1])
+    assert plain.counts == shuffled.counts == Counts(150, 120, 60)
+    scores = plain.scores(X), shuffled.scores(X)
+    assert np.corrcoef(scores[0][:, 0], scores[1][:, 0])[0, 1] > 0.99
+
+
+def test_scores_of_other_rows_are_those_of_the_chosen_features(rng: np.random.Generator) -> None:
+    X, y = draw(Counts(100, 100))
+    found = learned(X, y, features=PolynomialFeatures(2, include_bias=False), alphas=[0.1])
+    assert found.features.name == "PolynomialFeatures"
+    new = rng.normal(size=(7, 3))
+    made = found.features.transformer.transform(new)
+    weights = found.candidate.model.weights
+    expected = (made - found.features.mean) / found.features.scale @ weights[:-1] + weights[-1]
+    np.testing.assert_allclose(found.scores(new), expected, atol=1e-10)
+
+
+def test_working_side_by_side_changes_nothing(rng: np.random.Generator) -> None:
+    X, y = rings(rng, 60)
+    one, two = (learned(X, y, features="auto", alphas=[0.1], n_jobs=n_jobs) for n_jobs in (None, 2))
+    assert one.selection == two.selection
+    np.testing.assert_array_equal(one.candidate.scores, two.candidate.scores)
+
+
+def test_many_rows_are_selected_on_in_part_and_learned_from_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = draw(Counts(400, 500, 100))
+    monkeypatch.setattr(module, "_SELECTION_SIZE", 100)
+    found = learned(X, y)
+    assert found.counts == Counts(400, 500, 100)
+    assert found.candidate.scores.shape == (len(y), 1)
+    assert found.folds.shape == (len(y),)
+    # Penalties fall with the number of pairs: 200 to choose on, 600 to learn from.
+    (chosen,) = [row for row in found.selection.rows if row.chosen]
+    assert found.candidate.alpha == pytest.approx(chosen.alpha / np.sqrt(3))
+    given = learned(X, y, alphas=[0.1])
+    assert given.candidate.alpha == 0.1
+    monkeypatch.setattr(module, "_SELECTION_SIZE", 10_000)
+    whole = learned(X, y, alphas=[0.1])
+    assert np.corrcoef(given.scores(X)[:, 0], whole.scores(X)[:, 0])[0, 1] > 0.999
+
+
+def test_default_penalties_fall_with_the_square_root_of_the_pairs() -> None:
+    few, many = default_alphas(100), default_alphas(400)
+    np.testing.assert_allclose(np.divide(few, many), 2.0)
+    assert max(default_alphas(500)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("features", "names"),
+    [
+        ("linear", ["linear"]),
+        ("rbf", ["rbf 0.9", "rbf 0.5"]),
+        ("auto", ["linear", "rbf 0.9", "rbf 0.5"]),
+        (StandardScaler(), ["StandardScaler"]),
+    ],
+)
+def test_features_are_named(features: Any, names: list[str]) -> None:
+    maps = feature_maps(features, np.ones((3, 2)), np.random.RandomState(0))
+    assert [name for name, _ in maps] == names
+    assert all(transformer is not features for _, transformer in maps)
+
+
+def test_wide_sparse_tables_are_not_made_dense_for_a_kernel() -> None:
+    wide = sp.csr_matrix((3, 5000))
+    assert feature_maps("auto", wide, np.random.RandomState(0)) == [("linear", None)]
+
+
+def test_radial_features_are_left_as_they_are_and_others_standardised(
+    rng: np.random.Generator,
+) -> None:
+    rows = rng.normal(5.0, 3.0, size=(50, 2))
+    radial, design = FeatureMap.fit("rbf 0.5", RadialFeatures(random_state=0), rows)
+    np.testing.assert_array_equal(radial.scale, 1.0)
+    np.testing.assert_array_equal(design.rows, radial.design(rows).rows)
+    own, design = FeatureMap.fit("StandardScaler", StandardScaler(with_std=False), rows)
+    np.testing.assert_allclose(own.scale, rows.std(axis=0))
+    np.testing.assert_allclose(design.dense().std(axis=0), 1.0)
