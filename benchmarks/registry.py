@@ -4,7 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import double_hinge, growth, import_time, pair_moments, squared_cv
+from benchmarks import (
+    dask_scaling,
+    double_hinge,
+    gpu,
+    growth,
+    import_time,
+    logistic,
+    pair_moments,
+    parquet_cv,
+    squared_cv,
+)
 from benchmarks.table import Table
 
 __all__ = ["BENCHMARKS", "Benchmark"]
@@ -38,6 +48,42 @@ BENCHMARKS = {
     "pair_moments": Benchmark(
         full=partial(pair_moments.measure, n_rows=1_000_000, n_features=50, repeats=3),
         quick=partial(pair_moments.measure, n_rows=100_000, n_features=50, repeats=3),
+    ),
+    "parquet_cv": Benchmark(
+        full=partial(
+            parquet_cv.measure, n_unlabeled=10_000_000, n_pairs=1_000_000, n_features=50, repeats=3
+        ),
+        quick=partial(
+            parquet_cv.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=3
+        ),
+    ),
+    "dask_scaling": Benchmark(
+        full=partial(
+            dask_scaling.measure,
+            n_unlabeled=10_000_000,
+            n_pairs=1_000_000,
+            n_features=50,
+            repeats=3,
+        ),
+        quick=partial(
+            dask_scaling.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=3
+        ),
+    ),
+    "logistic": Benchmark(
+        full=partial(
+            logistic.measure, n_unlabeled=800_000, n_pairs=100_000, n_features=50, repeats=5
+        ),
+        quick=partial(
+            logistic.measure, n_unlabeled=160_000, n_pairs=20_000, n_features=50, repeats=5
+        ),
+    ),
+    "gpu": Benchmark(
+        full=partial(
+            gpu.measure, n_unlabeled=10_000_000, n_pairs=1_000_000, n_features=50, repeats=5
+        ),
+        quick=partial(
+            gpu.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=5
+        ),
     ),
     "import_time": Benchmark(
         full=partial(import_time.measure, repeats=5),

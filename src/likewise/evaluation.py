@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, ndtri
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
 from likewise.learner.design import in_order
@@ -39,6 +40,9 @@ _SIGNAL = 3.0
 """Standard errors by which predictions of pair members must agree to count as a signal."""
 _SAY = 0.3
 """How far predictions may move the log-odds beyond the score before pairs must speak for it."""
+_CLONES = 0.25
+"""Standard deviation of how far clones and classifier differ in a rate, per share of rows on which
+they disagree: if half of those were right by chance, with a margin."""
 _NAMES = {
     "accuracy": "accuracy",
     "true_positive_rate": "true-positive rate",
@@ -211,15 +215,25 @@ def label_free_report(
     )
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(_innermost(clf), ScoresTrueClasses)
+    predictions = own = _ordered(_is_positive(clf, X), rows)
     if trained_on_same_pairs:
         predictions = _cross_fitted(clf, X, y, rows, learned)
-    else:
-        predictions = _ordered(_is_positive(clf, X), rows)
+    disagreement = float(np.mean(predictions != own))
     _check_signal(learned, predictions)
     with threadpool_limits(1, user_api="blas"):
         judged = _Judgement.fit(learned.candidate.scores[:, 0], predictions, learned.counts)
         draws = _bootstrap(judged, random)
-    return _report(judged, draws, learned, table, rows, level, trained_on_same_pairs, random)
+    estimates = _estimates(judged, draws, level, disagreement)
+    return LabelFreeReport(
+        **estimates,
+        level=level,
+        cross_fitted=trained_on_same_pairs,
+        n_pairs=learned.counts.pairs,
+        n_rows=learned.counts.unlabeled,
+        checks=_checks(judged, learned, table, rows, random),
+        chances=judged.chances(),
+        predictions=judged.columns[learned.counts.alone, 1].astype(bool),
+    )
 
 
 def _n_rows(X: Any) -> int:
@@ -277,12 +291,25 @@ def _cross_fitted(
     predictions, own = np.empty(labels.shape[0], dtype=bool), _is_positive(clf, X)
     for fold in np.unique(folds):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        refitted = clone(clf).fit(take_rows(X, train), labels[train])
+        refitted = _unfitted(clf).fit(take_rows(X, train), labels[train])
         found = _is_positive(refitted, take_rows(X, test))
         # Pairs cannot name the classes: a clone may have them the other way round.
         flip = np.mean(found == own[test]) < 0.5
         predictions[test] = ~found if flip else found
     return np.asarray(predictions[order])
+
+
+def _unfitted(clf: Any) -> Any:
+    """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
+    copy, inner = clone(clf), _innermost(clf)
+    if isinstance(inner, PairClassifier) and not hasattr(clf, "best_estimator_"):
+        transformer = inner.feature_map_.transformer
+        _innermost(copy).set_params(
+            features="linear" if transformer is None else clone(transformer),
+            alphas=[inner.alpha_],
+            pairing=inner.pairing_,
+        )
+    return copy
 
 
 def _check_signal(learned: Learned, predictions: NDArray[np.bool_]) -> None:
@@ -375,31 +402,28 @@ def _bootstrap(judged: _Judgement, random: np.random.RandomState) -> FloatArray:
     return np.array(draws)
 
 
-def _report(
-    judged: _Judgement,
-    draws: FloatArray,
-    learned: Learned,
-    table: Any,
-    rows: RowSets,
-    level: float,
-    cross_fitted: bool,
-    random: np.random.RandomState,
-) -> LabelFreeReport:
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    estimates = {
-        name: Estimate(float(value), (float(start), float(stop)))
-        for name, value, start, stop in zip(_NAMES, judged.values(), low, high, strict=True)
-    }
-    return LabelFreeReport(
-        **estimates,
-        level=level,
-        cross_fitted=cross_fitted,
-        n_pairs=learned.counts.pairs,
-        n_rows=learned.counts.unlabeled,
-        checks=_checks(judged, learned, table, rows, random),
-        chances=judged.chances(),
-        predictions=judged.columns[learned.counts.alone, 1].astype(bool),
-    )
+def _estimates(
+    judged: _Judgement, draws: FloatArray, level: float, disagreement: float
+) -> dict[str, Estimate]:
+    """Return values with intervals that also allow for what a bootstrap cannot see.
+
+    Clones are not the classifier itself: where they disagree, either may be right. And where all
+    pairs agree, every bootstrap sample does, though a rate of ``log(1 / (1 - level)) / n`` could
+    have gone unseen.
+    """
+    values = judged.values()
+    clones = _CLONES * disagreement * float(ndtri((1.0 + level) / 2.0))
+    unseen = -np.log1p(-level) / judged.counts.similar
+    estimates = {}
+    for k, name in enumerate(_NAMES):
+        value = float(values[k])
+        low, high = np.quantile(draws[:, k], [(1 - level) / 2, (1 + level) / 2])
+        apart = 0.0 if name in ("prior", "pair_agreement") else clones
+        low = value - np.hypot(max(value - low, 0.0), apart)
+        high = value + np.hypot(max(high - value, 0.0), apart)
+        low, high = min(low, 1.0 - unseen), max(high, unseen)
+        estimates[name] = Estimate(value, (max(float(low), 0.0), min(float(high), 1.0)))
+    return estimates
 
 
 def _checks(

@@ -16,7 +16,6 @@ from likewise.engines.kernels import column_sums, decide, weighted_gram, weighte
 from likewise.engines.kernels import gram as block_gram
 from likewise.engines.memory import MemoryEngine
 from likewise.losses import FloatArray, MarginLoss, double_hinge, squared
-from likewise.pairs import RowSets
 from likewise.risk import linear_term
 from likewise.solvers import (
     RidgePath,
@@ -98,10 +97,20 @@ class SUObjective:
     @cached_property
     def sample(self) -> MemoryEngine:
         """Evenly spaced unlabeled rows in memory: all of them if there are few."""
-        stride = -(-self.engine.count("unlabeled") * self.engine.n_features // _SAMPLE_ENTRIES)
-        (rows,) = self.engine.every("unlabeled", max(1, stride))
-        none = slice(0, 0, 1)
-        return MemoryEngine(rows, RowSets(slice(0, rows.shape[0], 1), none, none, none, none))
+        if self.is_sampled_whole and isinstance(self.engine, MemoryEngine):
+            return self.engine
+        (rows,) = self.engine.every("unlabeled", self._stride)
+        return MemoryEngine.of_unlabeled(rows)
+
+    @property
+    def is_sampled_whole(self) -> bool:
+        """Whether the sample is all there is, so that minimising over it is enough."""
+        return self._stride == 1
+
+    @property
+    def _stride(self) -> int:
+        n_entries = self.engine.count("unlabeled") * self.engine.n_features
+        return max(1, -(-n_entries // _SAMPLE_ENTRIES))
 
     def expand(
         self, engine: Engine, linear: FloatArray, weights: FloatArray
@@ -154,32 +163,35 @@ def _minimise_kinked(
     """Minimise the double hinge, exactly where arrays over all rows fit into memory."""
     if isinstance(objective.engine, MemoryEngine):
         return minimise_double_hinge(objective.engine, linear, penalty, tol=tol, max_iter=max_iter)
-    is_all = objective.sample.count("unlabeled") == objective.engine.count("unlabeled")
+    if objective.is_sampled_whole:
+        return minimise_double_hinge(objective.sample, linear, penalty, tol=tol, max_iter=max_iter)
     start = minimise_double_hinge(
-        objective.sample, linear, penalty, tol=tol if is_all else _SAMPLE_TOL, max_iter=max_iter
+        objective.sample, linear, penalty, tol=_SAMPLE_TOL, max_iter=max_iter
     )
-    if is_all:
-        return start
+    (rows,) = objective.sample.every("unlabeled", 1)
     return minimise_smoothed_hinge(
-        objective.engine, linear, penalty, start=start.weights, tol=tol, max_iter=max_iter
+        objective.engine,
+        linear,
+        penalty,
+        sample=rows,
+        start=start.weights,
+        tol=tol,
+        max_iter=max_iter,
     )
 
 
 def _minimise_smooth(
     objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
 ) -> Solution:
+    """Minimise a smooth loss, from the minimiser on a sample where there are many rows."""
+
     def evaluate(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return objective.expand(objective.engine, linear, weights)
 
     def evaluate_sample(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return objective.expand(objective.sample, linear, weights)
 
-    n_rows = objective.engine.count("unlabeled")
-    if n_rows * objective.engine.n_features <= _SAMPLE_ENTRIES and isinstance(
-        objective.engine, MemoryEngine
-    ):
-        return minimise_smooth(evaluate, penalty, tol=tol, max_iter=max_iter)
-    if objective.sample.count("unlabeled") == n_rows:
+    if objective.is_sampled_whole:
         return minimise_smooth(evaluate_sample, penalty, tol=tol, max_iter=max_iter)
     start = minimise_smooth(evaluate_sample, penalty, tol=_SAMPLE_TOL, max_iter=max_iter)
     return minimise_smooth(evaluate, penalty, start=start.weights, tol=tol, max_iter=max_iter)

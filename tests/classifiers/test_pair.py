@@ -171,16 +171,18 @@ def test_rings_are_told_apart_with_radial_features(rng: np.random.Generator) -> 
 # --- pairs of other kinds ---------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
 def test_dissimilar_pairs_help() -> None:
     similar: list[float] = []
     both: list[float] = []
-    for seed in range(3):
-        X, y, X_test, y_test = draw_pairs(0.6, 0.36 / 0.52, seed, 100, 300)
-        for found, kept in ((similar, y >= 0), (both, y > -1000)):
+    for seed in range(4):
+        # So few similar pairs that some samples show no signal without the dissimilar ones.
+        X, y, X_test, y_test = draw_pairs(0.6, 0.36 / 0.52, seed, 40, 200)
+        for found, kept in ((similar, y >= 0), (both, np.full(len(y), True))):
             clf = quick(pairing="random").fit(X[kept], y[kept])
             found.append(agreement(clf, X_test, y_test))
     assert min(both) > 0.84
-    assert np.mean(both) > np.mean(similar) + 0.01
+    assert np.mean(both) > np.mean(similar) + 0.03
 
 
 def test_dissimilar_pairs_alone_are_enough() -> None:
@@ -513,7 +515,7 @@ def test_seven_datasets_are_learned_without_choosing_anything(real_data: object)
     reached = {}
     for name in ("adult", "cod-rna", "ijcnn1", "magic", "phishing", "phoneme", "spambase"):
         X, y = lw.datasets.load(name, return_X_y=True)
-        sample = lw.datasets.sample_su(X, y, 500, 500, 1000, 0.7, random_state=0)
+        sample = lw.datasets.sample_su(X, y, 500, 500, 200, 0.7, random_state=0)
         clf = lw.PairClassifier(random_state=0).fit(*sample.pack())
         reached[name] = clf.score(sample.X_test, sample.y_test)
     assert min(reached.values()) > 0.7, reached

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import likewise as lw
 from likewise import objective
@@ -15,6 +16,7 @@ from likewise.engines.kernels import decide
 from likewise.losses import logistic
 from likewise.objective import SUObjective, summarise
 from likewise.pairs import locate
+from tests.engines.conftest import parquet_columns
 
 Engine = Callable[[SUSample], tuple[Any, Any]]
 Draw = Callable[..., SUSample]
@@ -55,7 +57,7 @@ def test_objectives_agree(engine: Engine, draw_waveform: Draw, tolerance: float)
         for rows in (opened(*sample.pack()), opened(*engine(sample)))
     )
     for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), tolerance, tolerance)
 
 
 def test_blocks_carry_their_positions_and_pairs_stay_aligned(
@@ -117,26 +119,23 @@ def test_cross_validation_by_sums_agrees_and_takes_two_passes(
 
 
 @pytest.mark.usefixtures("small_sample")
-@pytest.mark.parametrize("loss", ["logistic", "double_hinge"])
 def test_cross_validation_by_refitting_agrees(
-    engine: Engine, draw_waveform: Draw, loss: str, tolerance: float
+    engine: Engine, draw_waveform: Draw, tolerance: float
 ) -> None:
     sample = draw_waveform(120, 303)
-    alphas, tol = [1e-1, 1e-2], max(1e-9, 0.1 * tolerance)
-    found = lw.SUClassifierCV(loss, prior=0.7, alphas=alphas, cv=3, tol=tol).fit(*engine(sample))
-    expected = lw.SUClassifierCV(loss, prior=0.7, alphas=alphas, cv=3).fit(*sample.pack())
+    expected = lw.SUClassifierCV("logistic", prior=0.7, alphas=[1e-2], cv=2)
+    expected.fit(*sample.pack())
+    found = clone(expected).set_params(tol=max(1e-9, 0.1 * tolerance)).fit(*engine(sample))
     np.testing.assert_allclose(
-        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=0.02
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=1e-10
     )
     assert found.alpha_ == expected.alpha_
-    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-4)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=max(tolerance, 1e-6))
 
 
 def test_the_prior_is_estimated_from_rows_of_the_source(
     draw_waveform: Draw, tmp_path: Path
 ) -> None:
-    from tests.engines.conftest import parquet_columns
-
     sample = draw_waveform(400, 600, seed=1)
     found = lw.SUClassifier().fit(*parquet_columns(sample, tmp_path))
     expected = lw.SUClassifier().fit(*sample.pack())

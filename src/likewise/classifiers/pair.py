@@ -5,6 +5,7 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 """
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -215,53 +216,40 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.alpha_ = learned.candidate.alpha
         self.selection_ = learned.selection
         self.has_signal_ = learned.has_signal
-        scale, offsets, pair_shares = (self._keep_two if binary else self._keep_more)(
-            learned, is_free
-        )
+        found = (_calibrate_two if binary else _calibrate_more)(learned, is_free)
+        scale, offsets = found.scale, found.offsets
+        if not self.calibrate:
+            scale, offsets = float(np.copysign(1.0, scale)), np.zeros_like(offsets)
         weights = scale * learned.candidate.model.weights
         weights[-1] += offsets
         self.pair_information_: PairInformation = pair_information(
-            scale * learned.candidate.scores + offsets, learned.counts, learned.folds, pair_shares
+            scale * learned.candidate.scores + offsets,
+            learned.counts,
+            learned.folds,
+            found.pair_shares,
         )
         if not self.has_signal_:
             weights = np.zeros_like(weights)
-            weights[-1] = logit(self._larger) if binary else np.log(np.sort(self.prior_)[::-1])
-        if self.positive == "minority":
-            weights = -weights if binary else weights[:, ::-1]
-        self.weights_ = weights
+            weights[-1] = logit(found.shares[1]) if binary else np.log(found.shares)
+        self._name_classes(weights, found)
         if learned.features.transformer is None:
-            slopes = weights[:-1] / learned.features.scale[:, None]
+            slopes = self.weights_[:-1] / learned.features.scale[:, None]
             self.coef_ = slopes.T.copy()
-            self.intercept_ = weights[-1] - learned.features.mean @ slopes
+            self.intercept_ = self.weights_[-1] - learned.features.mean @ slopes
 
-    def _keep_two(
-        self, learned: Learned, is_free: bool
-    ) -> tuple[float, FloatArray, FloatArray | None]:
-        found = calibrate(learned.candidate.scores[:, 0], learned.counts, is_free=is_free)
-        self._larger = found.share
-        low, high = found.interval(_LEVEL)
+    def _name_classes(self, weights: FloatArray, found: "_Calibrated") -> None:
+        """Order the classes by size, as `positive` asks."""
         minority = self.positive == "minority"
-        self.prior_: Any = 1.0 - found.share if minority else found.share
-        self.prior_interval_: Any = (1.0 - high, 1.0 - low) if minority else (low, high)
-        pair_shares = None
-        if found.pair_share is not None:
-            pair_shares = np.array([1.0 - found.pair_share, found.pair_share])
-        if not self.calibrate:
-            return float(np.copysign(1.0, found.scale)), np.zeros(1), pair_shares
-        return found.scale, np.array([found.offset]), pair_shares
-
-    def _keep_more(
-        self, learned: Learned, is_free: bool
-    ) -> tuple[float, FloatArray, FloatArray | None]:
-        pair_shares = learned.candidate.model.pair_shares if is_free else None
-        found = calibrate_classes(learned.candidate.scores, learned.counts, pair_shares)
-        reach = _NORMAL * found.deviations
-        interval = np.column_stack([found.shares - reach, found.shares + reach]).clip(0.0, 1.0)
-        order = slice(None, None, -1) if self.positive == "minority" else slice(None)
-        self.prior_, self.prior_interval_ = found.shares[order], interval[order]
-        if not self.calibrate:
-            return 1.0, np.zeros(self.n_classes), pair_shares
-        return found.scale, found.offsets, pair_shares
+        if self.n_classes == 2:
+            self.weights_ = -weights if minority else weights
+            chosen = 0 if minority else 1
+            self.prior_: Any = float(found.shares[chosen])
+            low, high = found.intervals[chosen]
+            self.prior_interval_: Any = (float(low), float(high))
+            return
+        order = np.argsort(found.shares if minority else -found.shares, kind="stable")
+        self.weights_ = weights[:, order]
+        self.prior_, self.prior_interval_ = found.shares[order], found.intervals[order]
 
     def _say(self) -> None:
         """Warn of what a user must know before trusting the fit."""
@@ -334,3 +322,39 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+@dataclass(frozen=True)
+class _Calibrated:
+    """Scale and offsets of the scores, and what they tell of the classes."""
+
+    scale: float
+    offsets: FloatArray
+    shares: FloatArray
+    """Of all classes, (n_classes,); of two, the second is the larger."""
+    intervals: FloatArray
+    """Shape (n_classes, 2)."""
+    pair_shares: FloatArray | None
+
+
+def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
+    found = calibrate(learned.candidate.scores[:, 0], learned.counts, is_free=is_free)
+    low, high = found.interval(_LEVEL)
+    pair_shares = None
+    if found.pair_share is not None:
+        pair_shares = np.array([1.0 - found.pair_share, found.pair_share])
+    return _Calibrated(
+        found.scale,
+        np.array([found.offset]),
+        np.array([1.0 - found.share, found.share]),
+        np.array([[1.0 - high, 1.0 - low], [low, high]]),
+        pair_shares,
+    )
+
+
+def _calibrate_more(learned: Learned, is_free: bool) -> _Calibrated:
+    pair_shares = learned.candidate.model.pair_shares if is_free else None
+    found = calibrate_classes(learned.candidate.scores, learned.counts, pair_shares)
+    reach = _NORMAL * found.deviations
+    intervals = np.column_stack([found.shares - reach, found.shares + reach]).clip(0.0, 1.0)
+    return _Calibrated(found.scale, found.offsets, found.shares, intervals, pair_shares)

@@ -6,11 +6,12 @@ with its worker is done again by the scheduler, so that a fit survives it.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likewise.engines.base import Engine, Kernel, Part, Sums, add_sums, cut
+from likewise.engines.joining import check_not_selves
 from likewise.engines.source import PairSource
 
 _FAN_IN = 8
@@ -26,10 +27,16 @@ class DaskEngine(Engine):
     similar : pair of dask arrays of shape (n_pairs, n_features)
         Left and right members, aligned.
     names : tuple of str, optional
+    held : collection, optional
+        What the arrays are made from, if a cluster keeps it in memory.
     """
 
     def __init__(
-        self, unlabeled: Any, similar: tuple[Any, Any], names: tuple[str, ...] | None = None
+        self,
+        unlabeled: Any,
+        similar: tuple[Any, Any],
+        names: tuple[str, ...] | None = None,
+        held: Any = None,
     ) -> None:
         self._names = names
         left, right = similar
@@ -43,16 +50,18 @@ class DaskEngine(Engine):
                     f"`similar` has {table.shape[1]} columns but `unlabeled` has "
                     f"{unlabeled.shape[1]}."
                 )
-        tables = _whole_rows(unlabeled), _whole_rows(left)
-        self._tables: dict[Part, tuple[Any, ...]] = {
-            "unlabeled": tables[:1],
-            "similar": (tables[1], right.rechunk(tables[1].chunks)),
+        left = _whole_rows(left)
+        self._shape = unlabeled.shape
+        self._held = held  # what is kept in the memory of a cluster is let go with its last owner
+        self._parts = {
+            "unlabeled": _Partitions.of(_whole_rows(unlabeled)),
+            "similar": _Partitions.of(left, right.rechunk(left.chunks)),
         }
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return int(self._tables["unlabeled"][0].shape[1])
+        return int(self._shape[1])
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -61,23 +70,33 @@ class DaskEngine(Engine):
 
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of similar pairs."""
-        return int(self._tables[part][0].shape[0])
+        return self._parts[part].starts[-1]
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         from dask.delayed import delayed
 
-        tables = self._tables[part]
-        starts = np.cumsum([0, *tables[0].chunks[0]]).tolist()
-        partitions = zip(*(table.to_delayed().ravel() for table in tables), strict=True)
+        starts, blocks = self._parts[part]
         sum_partition = delayed(partial(_sum_partition, kernel), pure=False)
         sums = [
-            sum_partition(start, *blocks)
-            for start, blocks in zip(starts[:-1], partitions, strict=True)
+            sum_partition(start, *tables) for start, tables in zip(starts[:-1], blocks, strict=True)
         ]
         add = delayed(_add, pure=False)
         while len(sums) > 1:
             sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
         return tuple(sums[0].compute())
+
+
+class _Partitions(NamedTuple):
+    """Partitions as delayed arrays, and where each begins (and the last one ends)."""
+
+    starts: list[int]
+    blocks: list[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, *arrays: Any) -> "_Partitions":
+        starts = np.cumsum([0, *arrays[0].chunks[0]]).tolist()
+        delayed = (array.to_delayed().ravel() for array in arrays)
+        return cls(starts, list(zip(*delayed, strict=True)))
 
 
 def open_dask(source: PairSource) -> DaskEngine:
@@ -101,7 +120,7 @@ def _open_frame(source: PairSource) -> DaskEngine:
         if not _is_frame(similar) or {"left", "right"} == set(similar.columns):
             similar = _join(frame, similar, names, source.id_column)
         pairs = _sides(similar, names)
-    return DaskEngine(_array(frame, names), pairs, names)
+    return DaskEngine(_array(frame, names), pairs, names, held=similar)
 
 
 def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
@@ -118,6 +137,7 @@ def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
         pairs = pd.DataFrame(np.asarray(pairs), columns=["left", "right"])
     elif _is_frame(pairs):
         pairs = pairs[["left", "right"]].compute()  # two ids for each pair: nothing beside the rows
+    check_not_selves(pairs["left"].to_numpy(), pairs["right"].to_numpy())
     pairs = pairs[["left", "right"]].reset_index(drop=True).rename_axis("pair").reset_index()
     from_pandas: Any = dd.from_pandas
     joined = from_pandas(pairs, npartitions=frame.npartitions)
@@ -190,6 +210,7 @@ def _row_numbers(pairs: Any, n_rows: int) -> Any:
             f"Pair {int(outside[0])} names rows {numbers[outside[0]].tolist()}, but there are rows "
             f"0 to {n_rows - 1}."
         )
+    check_not_selves(numbers[:, 0], numbers[:, 1])
     return numbers
 
 

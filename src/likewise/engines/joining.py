@@ -54,3 +54,13 @@ def pair_positions(named: Any, ids: Any, id_column: str) -> NDArray[np.intp]:
             f"({positions.null_count} ids of {len(named)} are missing)."
         )
     return np.asarray(positions.to_numpy(), dtype=np.intp)
+
+
+def check_not_selves(left: NDArray[Any], right: NDArray[Any]) -> None:
+    """Raise if a pair joins a row with itself."""
+    selves = np.flatnonzero(np.asarray(left) == np.asarray(right))
+    if selves.size:
+        raise ValueError(
+            f"Pair {int(selves[0])} joins {left[selves[0]]} with itself; a pair needs two "
+            "different rows."
+        )

@@ -34,7 +34,9 @@ def weighted_sum(rows: Any, values: Any) -> FloatArray:
 
 def column_sums(rows: Any) -> FloatArray:
     """Return ``[rows, 1]' 1``, shape (d + 1,)."""
-    return weighted_sum(rows, like(rows, np.ones(rows.shape[0])))
+    if is_sparse(rows):
+        return weighted_sum(rows, np.ones(rows.shape[0]))
+    return weighted_sum(rows, namespace_of(rows).ones_like(rows[:, 0]))
 
 
 def gram(rows: Any) -> FloatArray:

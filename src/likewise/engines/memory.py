@@ -30,6 +30,12 @@ class MemoryEngine(Engine):
         entries_per_row = max(1, n_entries // X.shape[0])
         self._block_size = max(1, base.BLOCK_ENTRIES // entries_per_row)
 
+    @classmethod
+    def of_unlabeled(cls, rows: Any) -> "MemoryEngine":
+        """Return the engine of unlabeled rows without pairs."""
+        none = slice(0, 0, 1)
+        return cls(rows, RowSets(slice(0, rows.shape[0], 1), none, none, none, none))
+
     @property
     def n_features(self) -> int:
         """Number of columns."""

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from likewise.engines import base
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
-from likewise.engines.joining import id_columns, pair_positions
+from likewise.engines.joining import check_not_selves, id_columns, pair_positions
 from likewise.engines.source import PairSource
 from likewise.io.arrow import import_pyarrow
 
@@ -114,9 +114,9 @@ def _join(unlabeled: "_Columns", id_column: str, left: Any, right: Any) -> "tupl
     )
     ids = found.column(id_column).combine_chunks()
     rows = _as_array(found.select(unlabeled.names), found.num_rows)
-    sides = (pair_positions(side.cast(kind), ids, id_column) for side in (left, right))
-    first, second = (_Members(rows, positions) for positions in sides)
-    return first, second
+    check_not_selves(left.to_numpy(zero_copy_only=False), right.to_numpy(zero_copy_only=False))
+    at_left, at_right = (pair_positions(side.cast(kind), ids, id_column) for side in (left, right))
+    return _Members(rows, at_left), _Members(rows, at_right)
 
 
 @dataclass(frozen=True)

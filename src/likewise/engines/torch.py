@@ -9,10 +9,11 @@ import numpy as np
 
 from likewise.engines.arrays import to_numpy
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
+from likewise.engines.joining import check_not_selves
 from likewise.engines.source import PairSource
 
-_BLOCK_ENTRIES = 1 << 26
-"""Numbers in a block: enough to keep a device busy, few enough for several temporaries beside."""
+_BLOCK_ENTRIES = 1 << 28
+"""Numbers in a block: 1 GiB in single precision, since waiting for small sums costs more than they."""
 
 
 class TorchEngine(Engine):
@@ -69,6 +70,7 @@ def open_torch(source: PairSource) -> TorchEngine:
                 f"{tuple(numbers.shape)} and {numbers.dtype}."
             )
         _check_row_numbers(numbers, rows.shape[0])
+        check_not_selves(*numbers.cpu().numpy().T)
         similar = rows[numbers[:, 0]], rows[numbers[:, 1]]
     left, right = (side.to(rows) for side in similar)
     if left.shape != right.shape or left.shape[1:] != rows.shape[1:]:

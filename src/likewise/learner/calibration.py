@@ -84,19 +84,7 @@ def calibrate(scores: FloatArray, counts: Counts, *, is_free: bool = False) -> C
     spread = float(scores[counts.alone].std())
     spread = spread if spread > 0 else 1.0
     ridge = _Ridge(scores / spread, counts, is_free)
-    low, high = _LOWEST, _HIGHEST
-    while True:
-        grid = np.linspace(low, high, _N_SHARES)
-        points = [ridge.best(target) for target in grid]
-        logs = -counts.pairs * np.array([point.value for point in points])
-        weights = np.exp(logs - logs.max())
-        weights /= weights.sum()
-        heavy = np.flatnonzero(weights > 1e-3)
-        step = grid[1] - grid[0]
-        if heavy.size >= _N_SHARES // 4 or step < 1e-6:
-            break
-        low = max(_LOWEST, grid[heavy[0]] - step)
-        high = min(_HIGHEST, grid[heavy[-1]] + step)
+    points, logs, weights = _refined(ridge, counts)
     best = points[int(np.argmax(logs))]
     shares, posterior = _posterior(points, weights)
     # Scores that were high for the smaller class after all are turned round.
@@ -110,6 +98,25 @@ def calibrate(scores: FloatArray, counts: Counts, *, is_free: bool = False) -> C
         pair_share=best.pair_share if best.pair_share is None or upright else 1.0 - best.pair_share,
         log_likelihood=float(logs.max()),
     )
+
+
+def _refined(ridge: "_Ridge", counts: Counts) -> tuple[list["_Point"], FloatArray, FloatArray]:
+    """Evaluate calibrations on a grid that is closer where the weight is."""
+    low, high, size = _LOWEST, _HIGHEST, _N_SHARES
+    while True:
+        grid = np.linspace(low, high, size)
+        points = [ridge.best(target) for target in grid]
+        logs = -counts.pairs * np.array([point.value for point in points])
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        heavy = np.flatnonzero(weights > 1e-3)
+        step = grid[1] - grid[0]
+        if heavy.size >= _N_SHARES // 4 or step < 1e-6 or size > _N_SHARES:
+            return points, logs, weights
+        if heavy[-1] - heavy[0] > size // 2:  # two hills far apart: a closer look at all
+            size = 4 * _N_SHARES
+        low = max(_LOWEST, grid[heavy[0]] - step)
+        high = min(_HIGHEST, grid[heavy[-1]] + step)
 
 
 def _thinned(scores: FloatArray, counts: Counts) -> tuple[FloatArray, Counts]:
@@ -308,7 +315,10 @@ def calibrate_classes(
         [(apply(best + e)[1].shares - apply(best - e)[1].shares) / (2 * step) for e in nudges]
     )
     log_p, found = apply(best)
-    covariance = drifts.T @ np.linalg.pinv(counts.pairs * (curvature + curvature.T) / 2) @ drifts
+    # A weak prior on scale and offsets (deviation 2): without it, what the pairs leave open would
+    # look as if it were known.
+    information = counts.pairs * (curvature + curvature.T) / 2 + np.eye(best.size) / 4
+    covariance = drifts.T @ np.linalg.pinv(information, hermitian=True) @ drifts
     covariance = covariance + share_covariance(log_p, counts, found, pair_shares)
     return ClassCalibration(
         scale=float(np.exp(best[0])),

@@ -19,7 +19,7 @@ class PairInformation:
     Attributes
     ----------
     value : float
-        Nats per pair; log 2 (0.69) is the most that pairs of two classes can carry.
+        Nats per pair; similar pairs of two classes carry at most log 2 (0.69).
     standard_error : float
     left, right : arrays of shape (n_pairs, n_classes)
         Log-probabilities of the classes of the members.

@@ -58,7 +58,8 @@ class FeatureMap:
             mean, scale = column_scale(rows)
         else:
             rows = _float_table(transformer.fit_transform(rows))
-            mean, scale = _unscaled(rows) if name.startswith("rbf") else column_scale(rows)
+            radial = isinstance(transformer, RadialFeatures)
+            mean, scale = _unscaled(rows) if radial else column_scale(rows)
         return cls(name, transformer, mean, scale), Design(rows, mean, scale)
 
     def design(self, rows: Any) -> Design:

@@ -101,8 +101,10 @@ def minimise_smooth(
 
     point, done = _take_full_steps(first, penalty, budget, is_optimal)
     if not done:
-        if start is None:
-            point = _follow_path(first, penalty, budget)
+        if start is not None and not budget.spent:
+            # It was not near enough, and the path begins at zero.
+            first = budget.point(np.zeros_like(penalty))
+        point = _follow_path(first, penalty, budget)
         point = _descend(point, penalty, budget, is_optimal)
     here = point.penalised(penalty)
     gap = _gap(here, _newton_step(here), penalty)

@@ -23,7 +23,6 @@ from likewise.engines.base import Block, Engine, Sums
 from likewise.engines.kernels import decide, weighted_gram, weighted_sum
 from likewise.engines.memory import MemoryEngine
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets
 from likewise.solvers.base import Solution
 from likewise.solvers.interior_point import (
     conjugate_penalty,
@@ -32,13 +31,18 @@ from likewise.solvers.interior_point import (
 )
 
 _FIRST_WIDTH = 0.3
+"""As a share of the mean size of decision values, or of one if that is less."""
 _SHARPEST = 1e-9
 _SHRINKAGE = 8.0
 """Largest factor between successive widths."""
-_SHORTEST = 1e-6
-"""Shortest step, as a share of Newton's, that is tried."""
+_SHARPENING = 0.03
+"""Share of the gap that the rounding may have: with more of it, steep problems lost their way."""
+_FEW_STEPS = 6
+"""Newton steps between two tries to finish."""
 _NEAR_ENTRIES = 1 << 22
 """Numbers in the rows near a kink that are fetched: 32 MiB."""
+_SAFETY = 0.8
+"""Share of that room that is planned with, since distances are known from a sample only."""
 _FIRST_TARGET, _NEXT_TARGET = 1e-4, 1e-2
 """Gap at which the rows near a kink are fetched first, and the factor to the next try."""
 
@@ -48,6 +52,7 @@ def minimise_smoothed_hinge(
     linear: FloatArray,
     penalty: FloatArray,
     *,
+    sample: FloatArray,
     start: FloatArray,
     tol: float = 1e-9,
     max_iter: int = 200,
@@ -60,8 +65,10 @@ def minimise_smoothed_hinge(
         Its unlabeled rows enter; one iteration is one pass over them.
     linear, penalty : arrays of shape (n_features + 1,)
         The last entry belongs to the intercept, whose penalty may be zero.
+    sample : array of shape (n_sampled, n_features)
+        Some of those rows.
     start : array of shape (n_features + 1,)
-        Weights near the minimiser.
+        Weights near the minimiser, such as that of the sample.
     tol : float
         Relative duality gap at which to stop.
     max_iter : int
@@ -70,7 +77,7 @@ def minimise_smoothed_hinge(
     -------
     Solution
     """
-    search = _Search(engine, linear, penalty, start, max_iter)
+    search = _Search(engine, linear, penalty, sample, start, max_iter)
     target = _FIRST_TARGET
     while not search.is_over(tol):
         search.descend(max(tol, target))
@@ -88,6 +95,7 @@ class _Search:
         engine: Engine,
         linear: FloatArray,
         penalty: FloatArray,
+        sample: FloatArray,
         start: FloatArray,
         max_iter: int,
     ) -> None:
@@ -95,14 +103,16 @@ class _Search:
         self._n = engine.count("unlabeled")
         self._linear = linear
         self._penalty = penalty
+        self._sample = sample
         self._left = self._max_iter = max_iter
-        self._width = _FIRST_WIDTH
+        # Among large decision values a kink of fixed width would be too sharp for Newton steps.
+        self._width = _FIRST_WIDTH * max(1.0, float(np.abs(decide(sample, start)).mean()))
+        self._length = 1.0
         self._bound = -np.inf
-        self._is_stuck = False
         self._here = self._best = self._expand(start, self._width)
 
     def is_over(self, tol: float) -> bool:
-        return self._is_stuck or self._left <= 0 or self._gap <= tol
+        return self._left <= 0 or self._gap <= tol
 
     def solution(self, tol: float) -> Solution:
         n_iter = self._max_iter - self._left
@@ -110,17 +120,16 @@ class _Search:
         return Solution(best.weights, best.objective, self._gap, n_iter, self._gap <= tol)
 
     def descend(self, target: float) -> None:
-        """Take Newton steps on the rounded function until the gap is at the target."""
-        step, length = self._here.newton_step(self._penalty), 1.0
-        while not self.is_over(target):
-            next_width = self._here.next_width(self._width, target)
-            trial = self._consider(self._here.weights + length * step, next_width)
-            if self._here.is_worse(trial, length * step):
-                length *= 0.25
-                self._is_stuck = length < _SHORTEST
-                continue
-            self._here, self._width, length = trial, next_width, 1.0
-            step = trial.newton_step(self._penalty)
+        """Take a few Newton steps on the rounded function, or fewer if the gap is at the target."""
+        enough = self._left - _FEW_STEPS
+        while self._left > enough and not self.is_over(target):
+            step = self._length * self._here.newton_step(self._penalty)
+            next_width = self._here.next_width(self._width, max(target, _SHARPENING * self._gap))
+            trial = self._consider(self._here.weights + step, next_width)
+            if self._here.is_worse(trial, step):
+                self._length *= 0.25
+            else:
+                self._here, self._width, self._length = trial, next_width, 1.0
 
     def finish(self, tol: float) -> None:
         """Solve for the rows near a kink as long as that brings all rows forward."""
@@ -130,7 +139,8 @@ class _Search:
             weights, bound = self._solve_near(self._best, tol)
             self._bound = max(self._bound, bound)
             self._consider(weights, self._width)
-        self._here = self._best
+        if self._here is not self._best:
+            self._here, self._length = self._best, 1.0
 
     @property
     def _gap(self) -> float:
@@ -151,7 +161,7 @@ class _Search:
         sums = self._engine.map_reduce(
             "unlabeled", partial(_sum_block, weights, self._width, width)
         )
-        even, before, rounded, cost, bent, pulled, hessian = (total / n for total in sums)
+        even, before, rounded, cost, pulled, hessian = (total / n for total in sums)
         rest = 0.5 * float(penalty @ weights**2) - float(linear @ weights)
         bound = 0.5 - float(cost) - conjugate_penalty(linear - pulled, penalty, weights)
         self._bound = max(self._bound, bound)
@@ -159,7 +169,6 @@ class _Search:
             weights=weights,
             objective=float(even) + rest,
             blunt=float(even + cost - 0.5 - pulled @ weights),
-            density=float(bent) / _bend(width)[1],
             before=float(before) + rest,
             value=float(rounded) + rest,
             gradient=pulled - linear + penalty * weights,
@@ -172,9 +181,7 @@ class _Search:
         Returns the weights and a lower bound on the minimum over all rows.
         """
         self._left -= 1
-        room = _NEAR_ENTRIES / self._engine.n_features / self._n
-        # Within half a bend rows have been counted, so that no more are fetched than there is room.
-        reach = 0.5 * min(room / max(here.density, 1e-12), _bend(self._width)[1])
+        reach = self._reach(here.weights)
         pieces, inside, far = self._engine.map_reduce(
             "unlabeled", partial(_split_block, here.weights, reach)
         )
@@ -184,10 +191,18 @@ class _Search:
         share = len(near) / self._n
         linear = (self._linear - far / self._n) / share
         exact = minimise_double_hinge(
-            _in_memory(near), linear, self._penalty / share, tol=0.1 * tol / share
+            MemoryEngine.of_unlabeled(near), linear, self._penalty / share, tol=0.1 * tol / share
         )
         least = exact.objective - exact.gap * max(1.0, abs(exact.objective))
         return exact.weights, share * least + 0.5 * float(inside) / self._n
+
+    def _reach(self, weights: FloatArray) -> float:
+        """Return the distance from a kink within which as many rows lie as there is room for."""
+        room = _NEAR_ENTRIES / self._engine.n_features / self._n
+        if room >= 1.0:
+            return np.inf
+        distances = np.abs(np.abs(decide(self._sample, weights)) - 1.0)
+        return float(np.quantile(distances, _SAFETY * room))
 
 
 @dataclass(frozen=True)
@@ -201,8 +216,6 @@ class _Expansion:
     objective: float
     blunt: float
     """The part of the gap that is due to the rounding."""
-    density: float
-    """Share of the rows near a kink for each unit of distance."""
     before: float
     """The value at the width that was used before."""
     value: float
@@ -236,7 +249,6 @@ def _sum_block(weights: FloatArray, width_before: float, width: float, block: Bl
         _rounded(size, width_before).sum(),
         _rounded(size, width).sum(),
         0.5 * share.sum(),
-        in_bend.sum(),
         weighted_sum(rows, 0.5 * share * _sign(z)),
         weighted_gram(rows, _indicator(in_bend, z) * (0.5 / span)),
     )
@@ -252,11 +264,6 @@ def _split_block(weights: FloatArray, reach: float, block: Block) -> Sums:
     is_inside = (size <= 1.0) & ~is_near
     pull = weighted_sum(rows, 0.5 * _sign(z) * is_outside)
     return [to_numpy(rows[is_near])], is_inside.sum(), pull
-
-
-def _in_memory(rows: FloatArray) -> MemoryEngine:
-    none = slice(0, 0, 1)
-    return MemoryEngine(rows, RowSets(slice(0, len(rows), 1), none, none, none, none))
 
 
 def _bend(width: float) -> tuple[float, float]:
