@@ -7,7 +7,13 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_softmax, softmax
 
-from likewise.likelihood import Counts, expand, log_probabilities, share_covariance
+from likewise.likelihood import (
+    Counts,
+    curvature,
+    expand,
+    log_probabilities,
+    share_covariance,
+)
 from likewise.losses import FloatArray
 from likewise.pairs import count_positions
 from tests.learner.gaussians import Gaussians
@@ -359,3 +365,26 @@ def test_the_covariance_of_three_shares_is_that_over_repeated_draws() -> None:
     np.testing.assert_allclose(np.diag(predicted), np.diag(observed), rtol=0.2)
     np.testing.assert_allclose(predicted, observed, atol=0.2 * observed.max())
     np.testing.assert_allclose(predicted.sum(axis=1), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 500.0])
+@pytest.mark.parametrize("is_free", [False, True])
+@pytest.mark.parametrize("counts", KINDS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_curvature_is_the_derivative_of_the_gradient(
+    rng: np.random.Generator, n_classes: int, counts: Counts, is_free: bool, size: float
+) -> None:
+    scores = draw_agreeing(rng, counts, n_classes, size)
+    pair_shares = uneven_shares(n_classes) if is_free else None
+    log_p = log_softmax(scores, axis=1)
+    found = curvature(log_p, counts, expand(log_p, counts, pair_shares), pair_shares)
+
+    def gradient(at: FloatArray) -> FloatArray:
+        return expand(log_softmax(at, axis=1), counts, pair_shares).gradient
+
+    step, direction = 1e-5, rng.normal(size=scores.shape)
+    numeric = (gradient(scores + step * direction) - gradient(scores - step * direction)) / 2 / step
+    np.testing.assert_allclose(found.product(direction), numeric, atol=2e-7)
+    other = rng.normal(size=scores.shape)
+    crossed = np.sum(other * found.product(direction)), np.sum(direction * found.product(other))
+    assert crossed[0] == pytest.approx(crossed[1], abs=1e-9)

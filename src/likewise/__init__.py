@@ -12,6 +12,7 @@ from likewise._version import __version__
 if TYPE_CHECKING:
     from likewise import baselines, datasets, losses, plots, prior, risk
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
+    from likewise.engines.source import PairSource
     from likewise.evaluation import LabelFreeReport, NoSignalError, label_free_report
     from likewise.pairs import WeakSample, pack, unpack
     from likewise.prior import (
@@ -38,6 +39,7 @@ _HOME_OF = {
     "PairKFold": "likewise.selection",
     "PairLikelihoodPrior": "likewise.prior",
     "PairMomentPrior": "likewise.prior",
+    "PairSource": "likewise.engines.source",
     "PriorEstimate": "likewise.prior",
     "SUClassifier": "likewise.classifiers",
     "SUClassifierCV": "likewise.classifiers",
@@ -62,6 +64,7 @@ __all__ = [
     "PairKFold",
     "PairLikelihoodPrior",
     "PairMomentPrior",
+    "PairSource",
     "PriorEstimate",
     "SUClassifier",
     "SUClassifierCV",

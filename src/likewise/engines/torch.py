@@ -13,7 +13,7 @@ from likewise.engines.joining import check_not_selves
 from likewise.engines.source import PairSource
 
 _BLOCK_ENTRIES = 1 << 28
-"""Numbers in a block: 1 GiB in single precision, since waiting for small sums costs more than they."""
+"""Numbers in a block: 1 GiB in single precision; waiting for many small sums costs more."""
 
 
 class TorchEngine(Engine):
