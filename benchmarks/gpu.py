@@ -68,7 +68,7 @@ def _has_device() -> bool:
         return False
     import torch
 
-    return torch.cuda.is_available()
+    return bool(torch.cuda.is_available())
 
 
 def _device_fits(unlabeled: Any, left: Any, right: Any) -> dict[str, Callable[[], object]]:

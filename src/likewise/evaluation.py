@@ -23,7 +23,7 @@ from likewise.learner.checks import Check, check_independence, check_moment_rati
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
 from likewise.learner.learn import Learned, feature_maps, learn
-from likewise.learner.pairing import test_pairing
+from likewise.learner.pairing import compare_pairings
 from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, count_positions, is_sparse, locate_pairs, take_rows
@@ -435,7 +435,7 @@ def _checks(
 ) -> tuple[Check, ...]:
     if not learned.has_signal:
         return (Check("assumptions", None, "the reference score is too weak to test them."),)
-    pairing = test_pairing(learned.candidate.scores, learned.counts)
+    pairing = compare_pairings(learned.candidate.scores, learned.counts)
     mean, scale = column_scale(table)
     ordered = in_order(table, rows)[0]
     standard = ((ordered.toarray() if is_sparse(ordered) else ordered) - mean) / scale

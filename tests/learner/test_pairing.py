@@ -13,7 +13,7 @@ COUNTS = Counts(300, 300)
 
 def run(model: Gaussians, seed: int, counts: Counts, pair_share: float | None) -> PairingTest:
     rows = model.draw(np.random.default_rng(seed), counts, pair_share)
-    return pairing.test_pairing(model.log_odds(rows)[:, None], counts)
+    return pairing.compare_pairings(model.log_odds(rows)[:, None], counts)
 
 
 @pytest.mark.parametrize(("prior", "pair_share"), [(0.85, 0.5), (0.7, 0.2), (0.6, 0.99)])
@@ -36,7 +36,7 @@ def test_expected_shares_follow_from_the_shares_of_rows() -> None:
 def test_the_statistic_is_never_negative_and_scores_may_be_on_any_scale() -> None:
     model = Gaussians(2.0, 0.7)
     scores = model.log_odds(model.draw(np.random.default_rng(0), COUNTS))[:, None]
-    plain, shrunk = (pairing.test_pairing(factor * scores, COUNTS) for factor in (1.0, 0.3))
+    plain, shrunk = (pairing.compare_pairings(factor * scores, COUNTS) for factor in (1.0, 0.3))
     assert plain.statistic >= 0
     assert shrunk.statistic == pytest.approx(plain.statistic, abs=0.05)
 
@@ -51,8 +51,8 @@ def test_three_classes_are_tested_with_two_degrees_of_freedom() -> None:
         rows = means[labels] + rng.standard_normal((counts.rows, 2))
         return np.asarray(rows @ means.T - 0.5 * (means**2).sum(axis=1) + np.log(prior))
 
-    random = pairing.test_pairing(scores(prior**2 / (prior @ prior)), counts)
-    odd = pairing.test_pairing(scores(np.array([0.2, 0.3, 0.5])), counts)
+    random = pairing.compare_pairings(scores(prior**2 / (prior @ prior)), counts)
+    odd = pairing.compare_pairings(scores(np.array([0.2, 0.3, 0.5])), counts)
     assert random.p_value > 0.01
     assert odd.p_value < 1e-4
     assert odd.pair_shares == pytest.approx((0.2, 0.3, 0.5), abs=0.1)

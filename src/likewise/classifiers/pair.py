@@ -21,7 +21,7 @@ from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.learner.calibration import calibrate, calibrate_classes
 from likewise.learner.information import PairInformation, pair_information
 from likewise.learner.learn import Learned, feature_maps, learn
-from likewise.learner.pairing import PairingTest, test_pairing
+from likewise.learner.pairing import PairingTest, compare_pairings
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, locate_pairs
 
@@ -173,7 +173,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         learned = self._learn(X, rows, is_free, seeds)
         self.pairing_test_: PairingTest | None = None
         if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
-            self.pairing_test_ = test_pairing(learned.candidate.scores, learned.counts)
+            self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.counts)
             if self.pairing_test_.p_value < _REJECTED:
                 freely = self._learn(X, rows, True, seeds)
                 # A poor calibration can look like odd pairs: held-out pairs have a say too.
@@ -339,7 +339,7 @@ class _Calibrated:
 
 def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
     found = calibrate(learned.candidate.scores[:, 0], learned.counts, is_free=is_free)
-    low, high = found.interval(_LEVEL)
+    low, high = found.interval(_LEVEL) if learned.has_signal else (0.5, 1.0)
     pair_shares = None
     if found.pair_share is not None:
         pair_shares = np.array([1.0 - found.pair_share, found.pair_share])

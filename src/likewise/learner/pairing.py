@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray
 
-__all__ = ["PairingTest", "test_pairing"]
+__all__ = ["PairingTest", "compare_pairings"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class PairingTest:
         )
 
 
-def test_pairing(scores: FloatArray, counts: Counts) -> PairingTest:
+def compare_pairings(scores: FloatArray, counts: Counts) -> PairingTest:
     """Test random pairing against free pair shares, by the calibrated likelihood of scores.
 
     Parameters

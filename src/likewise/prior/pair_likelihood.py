@@ -90,9 +90,11 @@ class PairLikelihoodPrior(BaseEstimator):
             some = others.first(_MOST)
             scores, counts = some.scores(learned), some.counts
         found = calibrate(scores, counts)
+        # Without a signal, what chance made of the scores says nothing of the classes.
+        interval = found.interval(self.level) if learned.has_signal else (0.5, 1.0)
         self.estimate_ = PriorEstimate(
             value=found.share,
-            interval=found.interval(self.level),
+            interval=interval,
             level=self.level,
             method="pair_likelihood",
             diagnostics={
@@ -101,7 +103,7 @@ class PairLikelihoodPrior(BaseEstimator):
                 "alpha": learned.candidate.alpha,
                 "n_pairs": counts.pairs,
                 "n_rows": counts.unlabeled,
-                "notes": _notes(learned, found.interval(self.level)),
+                "notes": _notes(learned, interval),
             },
         )
         self.prior_ = self.estimate_.value
