@@ -11,6 +11,7 @@ from benchmarks import (
     growth,
     import_time,
     logistic,
+    pair_fit,
     pair_moments,
     parquet_cv,
     squared_cv,
@@ -44,6 +45,10 @@ BENCHMARKS = {
     "growth": Benchmark(
         full=partial(growth.measure, n_rows=200_000, repeats=7),
         quick=partial(growth.measure, n_rows=60_000, repeats=5),
+    ),
+    "pair_fit": Benchmark(
+        full=partial(pair_fit.measure, n_rows=100_000, n_features=50, repeats=3),
+        quick=partial(pair_fit.measure, n_rows=20_000, n_features=50, repeats=1),
     ),
     "pair_moments": Benchmark(
         full=partial(pair_moments.measure, n_rows=1_000_000, n_features=50, repeats=3),
