@@ -54,7 +54,10 @@ def _full_fit(repeats: int) -> dict[str, float]:
 
     def rivals() -> None:
         make_pipeline(
-            StandardScaler(), LogisticRegressionCV(max_iter=1000, use_legacy_attributes=False)
+            StandardScaler(),
+            LogisticRegressionCV(
+                max_iter=1000, l1_ratios=(0.0,), scoring="accuracy", use_legacy_attributes=False
+            ),
         ).fit(X, classes)
         GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=5).fit(X, classes)
 
