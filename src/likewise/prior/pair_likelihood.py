@@ -5,21 +5,19 @@ scale and an offset are fitted to those scores by the same likelihood. The prior
 of the larger class over rows; how well every value explains the pairs gives the interval.
 """
 
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from likewise.learner.calibration import calibrate
 from likewise.learner.learn import Learned
 from likewise.pairs import locate_pairs
 from likewise.prior.base import PriorEstimate
-from likewise.prior.scores import learn_scores
+from likewise.prior.scores import ScoredPrior, learn_scores
 
 __all__ = ["PairLikelihoodPrior"]
 
@@ -27,7 +25,7 @@ _MOST = 20_000
 """Held-out pairs and rows that the prior is read off at most: it is then known to 0.003."""
 
 
-class PairLikelihoodPrior(BaseEstimator):
+class PairLikelihoodPrior(ScoredPrior):
     """Share of the larger class from pairs and unlabeled rows, by the pair likelihood.
 
     Parameters
@@ -56,15 +54,6 @@ class PairLikelihoodPrior(BaseEstimator):
     >>> abs(estimate.value - 0.8) < 0.05
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "level": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, *, level: float = 0.95, random_state: Any = None) -> None:
-        self.level = level
-        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike) -> Self:

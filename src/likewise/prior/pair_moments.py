@@ -9,14 +9,12 @@ and ``(2 prior - 1)^2 = (mean_S g - mean_U g)^2 / cov(g(left), g(right))`` whate
 functions are the bins of a score that is learned on other rows; `latent_classes` pools them.
 """
 
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from likewise.engines import Block, MemoryEngine
@@ -30,7 +28,7 @@ from likewise.prior.latent_classes import (
     count_rows,
     profile_log_likelihood,
 )
-from likewise.prior.scores import HeldOut, learn_scores
+from likewise.prior.scores import HeldOut, ScoredPrior, learn_scores
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
@@ -44,7 +42,7 @@ _NO_SIGNAL = 1.0
 """Standard errors by which the pairs' covariance must exceed zero to count as a signal."""
 
 
-class PairMomentPrior(BaseEstimator):
+class PairMomentPrior(ScoredPrior):
     """Share of the larger class from similar pairs and unlabeled rows.
 
     Scores that tell the classes apart are learned by the pair likelihood, linear or with kernel
@@ -78,15 +76,6 @@ class PairMomentPrior(BaseEstimator):
     >>> abs(estimate.value - 0.8) < 0.1
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "level": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, *, level: float = 0.95, random_state: Any = None) -> None:
-        self.level = level
-        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike) -> Self:

@@ -5,20 +5,36 @@ them. With fewer rows, all are for learning, and their scores are cross-fitted.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
 
 from likewise.learner.learn import Learned, feature_maps, learn
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, count_positions, row_numbers, take_rows
 
-__all__ = ["HeldOut", "learn_scores"]
+__all__ = ["HeldOut", "ScoredPrior", "learn_scores"]
 
 _LEARNING_SIZE = 3000
 """Pairs and rows that scores are learned from at most."""
 _N_FOLDS = 5
+
+
+class ScoredPrior(BaseEstimator):
+    """The parameters of a prior estimator over learned scores."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "level": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, *, level: float = 0.95, random_state: Any = None) -> None:
+        self.level = level
+        self.random_state = random_state
 
 
 @dataclass(frozen=True)
