@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets
+from likewise.pairs import RowSets, count_positions
 
 __all__ = [
     "Counts",
@@ -42,6 +42,12 @@ class Counts(NamedTuple):
     unlabeled: int
     similar: int
     dissimilar: int = 0
+
+    @classmethod
+    def of(cls, rows: RowSets) -> "Counts":
+        """Count the rows and pairs that weak labels name."""
+        parts = (rows.unlabeled, rows.left, rows.dissimilar_left)
+        return cls(*(count_positions(part) for part in parts))
 
     @property
     def pairs(self) -> int:

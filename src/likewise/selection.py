@@ -222,11 +222,8 @@ def pair_log_likelihood(y: ArrayLike, scores: ArrayLike) -> float:
     values = np.asarray(scores, dtype=np.float64)
     if values.shape[:1] != np.shape(y)[:1] or values.ndim > 2:
         raise ValueError(f"scores have shape {values.shape} but y has {np.size(y)} labels.")
-    parts = (rows.unlabeled, rows.left, rows.right, rows.dissimilar_left, rows.dissimilar_right)
-    ordered = np.concatenate([values[part] for part in parts])
-    sizes = (rows.unlabeled, rows.left, rows.dissimilar_left)
-    counts = Counts(*(count_positions(part) for part in sizes))
-    return -expand(log_probabilities(ordered), counts).value
+    ordered = np.concatenate([values[part] for part in rows])
+    return -expand(log_probabilities(ordered), Counts.of(rows)).value
 
 
 def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from likewise.learner.information import exchange_within
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 
@@ -148,11 +149,7 @@ def check_independence(
     observed = _alikeness(left, right)
     null = np.empty(_N_RESAMPLES)
     for k in range(_N_RESAMPLES):
-        order = np.arange(groups.size)
-        for group in np.unique(groups):
-            members = np.flatnonzero(groups == group)
-            order[members] = random_state.permutation(members)
-        null[k] = _alikeness(left, right[order])
+        null[k] = _alikeness(left, right[exchange_within(groups, random_state)])
     p_value = float((1 + np.sum(null >= observed)) / (1 + _N_RESAMPLES))
     if p_value >= _LEVEL:
         text = "beyond their class, the members of a pair are no more alike than chance makes them."

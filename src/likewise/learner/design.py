@@ -12,7 +12,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets, count_positions, is_sparse, row_numbers, take_rows
+from likewise.pairs import RowSets, is_sparse, row_numbers, take_rows
 
 __all__ = ["Design", "Sample", "column_moments", "in_order", "thin"]
 
@@ -106,10 +106,8 @@ def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
 
 def in_order(X: Any, rows: RowSets) -> tuple[Any, Counts]:
     """Return the rows in the order of `Counts`; without a copy where they already are."""
-    parts = (rows.unlabeled, rows.left, rows.right, rows.dissimilar_left, rows.dissimilar_right)
-    sizes = [count_positions(part) for part in parts]
-    counts = Counts(sizes[0], sizes[1], sizes[3])
-    order = np.concatenate([row_numbers(part) for part in parts])
+    counts = Counts.of(rows)
+    order = np.concatenate([row_numbers(part) for part in rows])
     if np.array_equal(order, np.arange(X.shape[0])):
         return X, counts
     return take_rows(X, order), counts

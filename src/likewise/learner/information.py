@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from likewise.likelihood import Counts, expand, log_probabilities, share_covariance
 from likewise.losses import FloatArray
 
-__all__ = ["PairInformation", "pair_information"]
+__all__ = ["PairInformation", "exchange_within", "pair_information"]
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,24 @@ class PairInformation:
         observed = self._total(np.arange(groups.size))
         hits = 0
         for _ in range(n_permutations):
-            order = np.arange(groups.size)
-            for group in np.unique(groups):
-                members = np.flatnonzero(groups == group)
-                order[members] = random.permutation(members)
-            hits += self._total(order) >= observed
+            hits += self._total(exchange_within(groups, random)) >= observed
         return (1 + hits) / (1 + n_permutations)
 
     def _total(self, partners: NDArray[np.intp]) -> float:
         agreement = np.exp(self.left + self.right[partners]).sum(axis=1)
         chances = np.where(self.is_similar, agreement, 1.0 - agreement)
         return float(np.log(np.maximum(chances, 1e-300)).sum())
+
+
+def exchange_within(
+    groups: NDArray[np.intp], random_state: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Return positions in random order, each in the place of one of its own group."""
+    order = np.arange(groups.size)
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        order[members] = random_state.permutation(members)
+    return order
 
 
 def pair_information(

@@ -51,9 +51,7 @@ class HeldOut:
     @property
     def counts(self) -> Counts:
         """How many rows and pairs there are."""
-        rows = self.rows
-        parts = (rows.unlabeled, rows.left, rows.dissimilar_left)
-        return Counts(*(count_positions(part) for part in parts))
+        return Counts.of(self.rows)
 
     def scores(self, learned: Learned) -> FloatArray:
         """Return the scores of the larger of two classes, rows in the order of `Counts`."""
