@@ -54,6 +54,30 @@ def test_radial_features_of_sparse_rows_are_those_of_dense_ones(rng: np.random.G
     np.testing.assert_allclose(fitted.transform(rows), sparse.transform(sp.csr_matrix(rows)))
 
 
+def test_principal_components_are_found_among_noise(rng: np.random.Generator) -> None:
+    hidden = rng.normal(size=(300, 2))
+    loadings = rng.normal(size=(2, 40))
+    rows = hidden @ loadings + rng.normal(size=(300, 40))
+    fitted = RadialFeatures(0.9, principal=True, random_state=0).fit(rows)
+    assert fitted.directions_.shape == (40, 2)
+    # Both hidden numbers can be read off the two components.
+    seen = fitted._squash(rows) - fitted._squash(rows).mean(axis=0)
+    explained = seen @ np.linalg.lstsq(seen, hidden)[0]
+    assert ((hidden - hidden.mean(axis=0) - explained) ** 2).sum() < 0.2 * (hidden**2).sum()
+
+
+def test_noise_has_few_principal_components(rng: np.random.Generator) -> None:
+    fitted = RadialFeatures(principal=True, random_state=0).fit(rng.normal(size=(500, 30)))
+    assert fitted.directions_.shape[1] <= 2
+
+
+def test_one_column_or_equal_rows_have_one_principal_component() -> None:
+    for rows in (np.arange(6.0)[:, None], np.ones((5, 3))):
+        made = RadialFeatures(principal=True, n_components=3, random_state=0).fit_transform(rows)
+        assert made.shape[1] == 3
+        assert np.isfinite(made).all()
+
+
 def test_there_are_no_more_radial_features_than_rows(rng: np.random.Generator) -> None:
     rows = rng.normal(size=(7, 2))
     assert RadialFeatures(random_state=0).fit_transform(rows).shape == (7, 7)

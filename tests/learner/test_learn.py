@@ -142,13 +142,13 @@ def test_default_penalties_fall_with_the_square_root_of_the_pairs() -> None:
     ("features", "names"),
     [
         ("linear", ["linear"]),
-        ("rbf", ["rbf 0.9", "rbf 0.5"]),
-        ("auto", ["linear", "rbf 0.9", "rbf 0.5"]),
+        ("rbf", ["rbf 0.9", "rbf 0.5", "rbf 0.9 pc"]),
+        ("auto", ["linear", "rbf 0.9", "rbf 0.5", "rbf 0.9 pc"]),
         (StandardScaler(), ["StandardScaler"]),
     ],
 )
 def test_features_are_named(features: Any, names: list[str]) -> None:
-    maps = feature_maps(features, np.ones((3, 2)), np.random.RandomState(0))
+    maps = feature_maps(features, np.ones((3, 4)), np.random.RandomState(0))
     assert [name for name, _ in maps] == names
     assert all(transformer is not features for _, transformer in maps)
 

@@ -152,10 +152,11 @@ class PairSummary:
         )
 
     def _chosen_features(self) -> str:
-        kind, _, width = self.chosen_features.partition(" ")
+        kind, *how = self.chosen_features.split()
         if kind == "linear":
             return "linear in the columns"
-        return f"radial, {width} typical distances wide"
+        of_what = " of principal components" if how[1:] else ""
+        return f"radial, {how[0]} typical distances wide{of_what}"
 
     def _priors(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:

@@ -55,12 +55,17 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
     ----------
     width : float, default 0.5
         Width of the kernel, in units of the root mean square distance of two rows.
+    principal : bool, default False
+        Whether the kernel sees principal components only, those that vary more than columns of
+        pure noise would: with many columns of which few combinations matter, noise hides them.
     n_components : int, default 200
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     mean_, scale_ : arrays of shape (n_features,)
+    directions_ : array of shape (n_features, n_directions), or None
+        The principal directions, if asked for.
     kernel_ : Nystroem
 
     Examples
@@ -73,9 +78,15 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, width: float = 0.5, *, n_components: int = 200, random_state: Any = None
+        self,
+        width: float = 0.5,
+        *,
+        principal: bool = False,
+        n_components: int = 200,
+        random_state: Any = None,
     ) -> None:
         self.width = width
+        self.principal = principal
         self.n_components = n_components
         self.random_state = random_state
 
@@ -95,6 +106,9 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         if X.shape[0] > _MOST_LEARNING_ROWS:
             X = X[np.sort(random_state.permutation(X.shape[0])[:_MOST_LEARNING_ROWS])]
         self.mean_, self.scale_ = column_scale(X)
+        self.directions_: FloatArray | None = None
+        if self.principal:
+            self.directions_ = _principal_directions(self._squash(X))
         squashed = self._squash(X)
         spread = float(squashed.var(axis=0).sum())
         # Two rows are 2 * spread apart on average, squared.
@@ -112,4 +126,17 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
 
     def _squash(self, X: Any) -> FloatArray:
         rows = X.toarray() if is_sparse(X) else np.asarray(X, dtype=np.float64)
-        return np.arcsinh((rows - self.mean_) / self.scale_)
+        squashed = np.arcsinh((rows - self.mean_) / self.scale_)
+        return squashed if self.directions_ is None else squashed @ self.directions_
+
+
+def _principal_directions(rows: FloatArray) -> FloatArray:
+    """Return the principal directions with more variance than noise has, at least one.
+
+    Of independent columns with one variance, no direction has more than ``(1 + sqrt(d / n))^2``
+    times it (the edge of Marchenko and Pastur).
+    """
+    n_rows, n_columns = rows.shape
+    variances, directions = np.linalg.eigh(np.atleast_2d(np.cov(rows, rowvar=False)))
+    edge = (1.0 + np.sqrt(n_columns / n_rows)) ** 2 * float(variances.mean())
+    return np.asarray(directions[:, -max(1, int(np.sum(variances > edge))) :])

@@ -25,6 +25,8 @@ _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 _USUAL_PAIRS = 500
 _WIDTHS = (0.9, 0.5)
 """Kernel widths, in units of the typical distance of two rows."""
+_FEWEST_TO_REDUCE = 2
+"""With more columns, a kernel of their principal components is tried too."""
 _MOST_KERNEL_FEATURES = 2000
 """Sparse tables with more columns are not made dense for a kernel."""
 _SELECTION_SIZE = 4000
@@ -164,6 +166,9 @@ def feature_maps(
         kernels = [
             (f"rbf {width:g}", RadialFeatures(width, random_state=seed)) for width in _WIDTHS
         ]
+        if X.shape[1] > _FEWEST_TO_REDUCE:
+            reduced = RadialFeatures(_WIDTHS[0], principal=True, random_state=seed)
+            kernels.append((f"rbf {_WIDTHS[0]:g} pc", reduced))
         if features == "auto" and is_sparse(X) and X.shape[1] > _MOST_KERNEL_FEATURES:
             return [linear]
         return {"auto": [linear, *kernels], "linear": [linear], "rbf": kernels}[features]
