@@ -22,8 +22,9 @@ from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
-from likewise.learner.learn import Learned, feature_maps, learn
+from likewise.learner.learn import Learned, Settings, feature_maps, learn
 from likewise.learner.pairing import compare_pairings
+from likewise.learner.table import Table
 from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, count_positions, is_sparse, locate_pairs, take_rows
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "LabelFreeReport", "NoSignalError", "label_free_report"]
 
+_MOST = 20_000
+"""Rows and pairs that are judged by at most, where there are twice as many."""
 _N_FOLDS = 5
 _N_RESAMPLES = 200
 _SIGNAL = 3.0
@@ -205,14 +208,10 @@ def label_free_report(
     random = check_random_state(random_state)
     rows = locate_pairs(y, _n_rows(X), "label_free_report")
     _check_enough(rows)
+    X, y, rows = _thinned(X, np.asarray(y), rows)
     table = _numbers(X)
-    learned = learn(
-        table,
-        rows,
-        feature_maps("auto", table, random),
-        cv=_N_FOLDS,
-        random_state=random,
-    )
+    maps = feature_maps("auto", table.shape[1], random, is_sparse_table=is_sparse(table))
+    learned = learn(table, rows, maps, Settings(_N_FOLDS), random)
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(_innermost(clf), ScoresTrueClasses)
     predictions = own = _ordered(_is_positive(clf, X), rows)
@@ -247,6 +246,16 @@ def _check_enough(rows: RowSets) -> None:
             f"A label-free report needs at least {2 * _N_FOLDS} similar pairs and unlabeled rows, "
             f"but there are {n_pairs} pairs and {n_rows} rows."
         )
+
+
+def _thinned(X: Any, y: NDArray[np.int64], rows: RowSets) -> tuple[Any, NDArray[np.int64], RowSets]:
+    """Keep evenly spaced rows and pairs where there are more than a report needs."""
+    numbers = Table.of(np.arange(y.shape[0])[:, None], rows)
+    some = numbers.thinned(_MOST)
+    if some is numbers:
+        return X, y, rows
+    kept = np.sort(some.rows[:, 0])
+    return take_rows(X, kept), y[kept], locate_pairs(y[kept], kept.size, "label_free_report")
 
 
 def _numbers(X: Any) -> Any:

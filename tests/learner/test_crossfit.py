@@ -54,9 +54,8 @@ def models_of_folds(
         return seen[-1]
 
     monkeypatch.setattr(crossfit, "minimise", spy)
-    folds = deal(sample.counts)
-    parts = [crossfit._Part.of(sample, folds == fold) for fold in np.unique(folds)]
-    crossfit._cross_fit_one(sample, parts, 0.1, start)
+    parts = crossfit._parts(sample, deal(sample.counts))
+    crossfit._judged(sample, parts, 0.1, start, crossfit._refit(0.1, start))
     return seen
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import likewise as lw
-from likewise.learner.design import Design, Sample, column_moments, in_order, thin
+from likewise.learner.design import Design, Sample, column_moments, in_order
 from likewise.likelihood import Counts
 from likewise.pairs import locate
 
@@ -72,17 +72,6 @@ def test_a_part_of_a_sample_keeps_centre_scale_and_kinds_of_rows(rng: np.random.
     assert part.counts == Counts(2, 1, 1)
     np.testing.assert_array_equal(part.design.rows, rows[chosen])
     np.testing.assert_array_equal(part.design.scale, [2.0, 2.0])
-
-
-def test_thinning_keeps_the_members_of_a_pair_together() -> None:
-    counts = Counts(100, 80, 15)
-    chosen = thin(counts, 20, np.random.RandomState(0))
-    sizes = [
-        int(chosen[part].sum()) for part in (counts.alone, counts.left, counts.dissimilar_left)
-    ]
-    assert sizes == [20, 20, 15]
-    np.testing.assert_array_equal(chosen[counts.left], chosen[counts.right])
-    np.testing.assert_array_equal(chosen[counts.dissimilar_left], chosen[counts.dissimilar_right])
 
 
 def test_packed_rows_are_used_as_they_are_and_others_brought_in_order(

@@ -4,13 +4,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import likewise as lw
 from likewise.learner import learn as module
 from likewise.learner.features import RadialFeatures
-from likewise.learner.learn import FeatureMap, Learned, default_alphas, feature_maps, learn
+from likewise.learner.learn import (
+    FeatureMap,
+    Learned,
+    Settings,
+    default_alphas,
+    feature_maps,
+    learn,
+)
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import locate
@@ -42,9 +48,8 @@ def rings(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
 
 
 def learned(X: Any, y: Any, features: Any = "linear", **settings: Any) -> Learned:
-    settings = {"cv": 4, "random_state": np.random.RandomState(0), **settings}
-    maps = feature_maps(features, X, np.random.RandomState(0))
-    return learn(X, locate(y), maps, **settings)
+    maps = feature_maps(features, X.shape[1], np.random.RandomState(0))
+    return learn(X, locate(y), maps, Settings(cv=4, **settings), np.random.RandomState(0))
 
 
 def test_the_best_entry_of_the_selection_is_chosen() -> None:
@@ -148,14 +153,14 @@ def test_default_penalties_fall_with_the_square_root_of_the_pairs() -> None:
     ],
 )
 def test_features_are_named(features: Any, names: list[str]) -> None:
-    maps = feature_maps(features, np.ones((3, 4)), np.random.RandomState(0))
+    maps = feature_maps(features, 4, np.random.RandomState(0))
     assert [name for name, _ in maps] == names
     assert all(transformer is not features for _, transformer in maps)
 
 
 def test_wide_sparse_tables_are_not_made_dense_for_a_kernel() -> None:
-    wide = sp.csr_matrix((3, 5000))
-    assert feature_maps("auto", wide, np.random.RandomState(0)) == [("linear", None)]
+    maps = feature_maps("auto", 5000, np.random.RandomState(0), is_sparse_table=True)
+    assert maps == [("linear", None)]
 
 
 def test_radial_features_are_left_as_they_are_and_others_standardised(

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from likewise.learner.learn import feature_maps
@@ -13,7 +12,7 @@ from likewise.prior import scores
 def linear_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try linear features only: kernels take most of the time, and few tests need them."""
 
-    def linear(features: Any, X: Any, random_state: np.random.RandomState) -> Any:
-        return feature_maps("linear", X, random_state)
+    def linear(features: Any, *settings: Any, **others: Any) -> Any:
+        return feature_maps("linear", *settings, **others)
 
     monkeypatch.setattr(scores, "feature_maps", linear)

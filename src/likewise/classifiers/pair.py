@@ -17,13 +17,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise.classifiers.rows import read_source, refuse_labels
 from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.engines import Engine, PairSource
 from likewise.learner.calibration import calibrate, calibrate_classes
 from likewise.learner.information import PairInformation, pair_information
-from likewise.learner.learn import Learned, feature_maps, learn
+from likewise.learner.learn import Learned, Settings, feature_maps, learn, learn_from_engine
 from likewise.learner.pairing import PairingTest, compare_pairings
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets, locate_pairs
+from likewise.pairs import RowSets, is_sparse, locate_pairs
 
 _LEVEL = 0.95
 """Level of `prior_interval_`."""
@@ -96,6 +98,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     coef_ : array of shape (1, n_features), or (n_classes, n_features)
         In the units of the columns, where the chosen features are linear.
     intercept_ : array of shape (1,), or (n_classes,)
+    n_passes_ : int or None
+        How often the rows of a `PairSource` were read; None for a table in memory.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         When `X` had string column names.
@@ -151,53 +155,57 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn from weak labels.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers.
+        X : table of shape (n_rows, n_features), or PairSource
+            Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers; for rows
+            that are elsewhere, see `likewise.engines.PairSource`.
         y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them.
+            Weak labels as `likewise.pack` makes them; none for a `PairSource`.
 
         Returns
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        rows = locate_pairs(y, X.shape[0], type(self).__name__)
-        random_state = check_random_state(self.random_state)
-        seeds = random_state.randint(2**31 - 1, size=2)
+        learner = self._read(X, y)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
         is_free = self.pairing == "free"
-        learned = self._learn(X, rows, is_free, seeds)
+        learned = self._learn(learner, is_free, seeds)
         self.pairing_test_: PairingTest | None = None
         if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
             self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.counts)
             if self.pairing_test_.p_value < _REJECTED:
-                freely = self._learn(X, rows, True, seeds)
+                freely = self._learn(learner, True, seeds)
                 # A poor calibration can look like odd pairs: held-out pairs have a say too.
                 gain = freely.candidate.information - learned.candidate.information
                 is_free = self.pairing_test_.statistic / 2 + learned.counts.pairs * gain > 0
                 learned = freely if is_free else learned
         self.pairing_ = "free" if is_free else "random"
+        self.n_passes_ = learner.n_passes
         self._keep(learned, is_free)
         self._say()
         return self
 
-    def _learn(self, X: Any, rows: RowSets, is_free: bool, seeds: NDArray[np.int64]) -> Learned:
-        random_state = np.random.RandomState(seeds[0])
-        return learn(
-            X,
-            rows,
-            feature_maps(self.features, X, np.random.RandomState(seeds[1])),
-            alphas=self._checked_alphas(),
-            cv=self.cv,
-            n_classes=self.n_classes,
-            is_free=is_free,
-            n_jobs=self.n_jobs,
-            random_state=random_state,
+    def _read(self, X: Any, y: ArrayLike | None) -> "_Rows":
+        """Check what was passed to ``fit``."""
+        if isinstance(X, PairSource):
+            refuse_labels(y)
+            return _EngineRows(read_source(self, X))
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        return _TableRows(X, locate_pairs(y, X.shape[0], type(self).__name__))
+
+    def _learn(self, rows: "_Rows", is_free: bool, seeds: NDArray[np.int64]) -> Learned:
+        settings = Settings(
+            self.cv, self._checked_alphas(), self.n_classes, is_free=is_free, n_jobs=self.n_jobs
         )
+        of_maps, of_folds = (np.random.RandomState(seed) for seed in seeds[::-1])
+        maps = feature_maps(
+            self.features, self.n_features_in_, of_maps, is_sparse_table=rows.is_sparse
+        )
+        return rows.learn(maps, settings, of_folds)
 
     def _checked_alphas(self) -> tuple[float, ...] | None:
         if isinstance(self.alphas, str):
@@ -322,6 +330,40 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+@dataclass(frozen=True)
+class _TableRows:
+    """A table in memory and where its rows belong."""
+
+    X: Any
+    rows: RowSets
+    n_passes: None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        return is_sparse(self.X)
+
+    def learn(self, maps: Any, settings: Settings, random_state: np.random.RandomState) -> Learned:
+        return learn(self.X, self.rows, maps, settings, random_state)
+
+
+@dataclass(frozen=True)
+class _EngineRows:
+    """Rows that an engine reads from where they are."""
+
+    engine: Engine
+    is_sparse: bool = False
+
+    @property
+    def n_passes(self) -> int:
+        return self.engine.n_passes
+
+    def learn(self, maps: Any, settings: Settings, random_state: np.random.RandomState) -> Learned:
+        return learn_from_engine(self.engine, maps, settings, random_state)
+
+
+_Rows = _TableRows | _EngineRows
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ in `likewise.risk`, `likewise.objective`, `likewise.solvers` and `likewise.selec
 """
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,31 +17,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise.classifiers.rows import WeakRows, read_rows
 from likewise.classifiers.scoring import ScoresTrueClasses
-from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
-from likewise.engines.arrays import to_numpy
+from likewise.engines import Engine
 from likewise.losses import FloatArray, MarginLoss, get_loss, squared
-from likewise.objective import Means, Summary, SUObjective, minimise_su_risk, summarise
-from likewise.pairs import (
-    Positions,
-    RowSets,
-    as_slice,
-    check_parts,
-    is_sparse,
-    locate_su,
-    pack,
-    row_numbers,
-)
+from likewise.objective import Summary, SUObjective, minimise_su_risk, summarise
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.risk import check_prior
 from likewise.selection import (
-    DealtFolds,
     Folds,
     FoldSums,
-    GivenFolds,
     PairKFold,
-    WithoutFold,
     fold_risks,
     squared_weights,
     sum_folds,
@@ -51,157 +37,6 @@ from likewise.selection import (
 from likewise.solvers import Solution
 
 _PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
-_LARGEST_MEAN = 1e140
-"""Beyond it, products of two features overflow."""
-_PRIOR_ROWS = 20_000
-"""So many rows and so many pairs of a source are enough to estimate the class prior from."""
-_ADVICE = "remove such rows or impute them, for instance with sklearn.impute.SimpleImputer."
-
-
-class _WeakRows(ABC):
-    """Unlabeled rows and similar pairs, checked and ready to be summed.
-
-    Attributes
-    ----------
-    engine : Engine
-    """
-
-    engine: Engine
-
-    def check_finite(self, means: Means) -> None:
-        """Raise if a NaN or an infinity reached the sums; looking for it costs a pass only then."""
-        if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in (means.similar, means.unlabeled)):
-            return
-        self._raise_not_finite()
-        raise ValueError("Input X contains values too large to be squared; scale the features.")
-
-    @abstractmethod
-    def _raise_not_finite(self) -> None:
-        """Raise an error that says where a value is not finite, if one is."""
-
-    @abstractmethod
-    def for_prior(self) -> tuple[Any, Any]:
-        """Return a packed table and weak labels to estimate the class prior from."""
-
-    @abstractmethod
-    def folds(self, cv: Any) -> Folds | None:
-        """Return the partition that a K-fold splitter makes, or None for any other splits."""
-
-    @abstractmethod
-    def without(self, folds: Folds, fold: int) -> Engine:
-        """Return the engine of all rows but those of one fold."""
-
-    @abstractmethod
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
-        """Yield the engines of training and test rows for each split of any splitter."""
-
-
-class _TableRows(_WeakRows):
-    """A table in memory with weak labels."""
-
-    def __init__(self, X: Any, y: Any, rows: RowSets) -> None:
-        self.X = X
-        self.y = y
-        self.rows = rows
-        self.engine = MemoryEngine(X, rows)
-
-    def for_prior(self) -> tuple[Any, Any]:
-        """Return all rows."""
-        return self.X, self.y
-
-    def folds(self, cv: Any) -> Folds | None:
-        """Return the partition that a K-fold splitter makes, or None for any other splits."""
-        if not isinstance(cv, PairKFold):
-            return None
-        if cv.shuffle:
-            return GivenFolds.of_rows(cv.deal(self.rows, self.X.shape[0]), self.rows, cv.n_splits)
-        return _dealt(cv, self.engine)
-
-    def without(self, folds: Folds, fold: int) -> Engine:
-        """Return the engine of all rows but those of one fold."""
-        rows = self.rows._replace(
-            unlabeled=_all_but(self.rows.unlabeled, "unlabeled", folds, fold),
-            left=_all_but(self.rows.left, "similar", folds, fold),
-            right=_all_but(self.rows.right, "similar", folds, fold),
-        )
-        return MemoryEngine(self.X, rows)
-
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
-        """Yield the engines of training and test rows for each split of any splitter."""
-        for split in cv.split(self.X, self.y) if hasattr(cv, "split") else cv:
-            train, test = (self._among(chosen) for chosen in split)
-            check_parts(train, "A training split")
-            check_parts(test, "A validation split")
-            yield MemoryEngine(self.X, train), MemoryEngine(self.X, test)
-
-    def _among(self, chosen: Any) -> RowSets:
-        mask = np.zeros(self.X.shape[0], dtype=bool)
-        mask[chosen] = True
-        return self.rows.among(mask)
-
-    def _raise_not_finite(self) -> None:
-        X = self.X
-        values = X.data if is_sparse(X) else X
-        bad = np.flatnonzero(~np.isfinite(values).ravel())
-        if not bad.size:
-            return
-        first = int(bad[0])
-        if is_sparse(X):
-            row, column = int(np.searchsorted(X.indptr, first, side="right")) - 1, X.indices[first]
-        else:
-            row, column = divmod(first, X.shape[1])
-        raise ValueError(
-            f"Input X contains {_name(values.ravel()[first])}: {bad.size} of its values are not "
-            f"finite, the first at row {row}, column {column}; {_ADVICE}"
-        )
-
-
-class _SourceRows(_WeakRows):
-    """Rows that an engine reads from where they are."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-
-    def for_prior(self) -> tuple[Any, Any]:
-        """Return evenly spaced rows and pairs, which is a pass."""
-        (unlabeled,) = self._spaced("unlabeled")
-        left, right = self._spaced("similar")
-        return pack(unlabeled, similar=(left, right))
-
-    def folds(self, cv: Any) -> Folds | None:
-        """Return folds dealt in turn, for which nothing needs to be kept in memory."""
-        if not isinstance(cv, PairKFold) or cv.shuffle:
-            return None
-        return _dealt(cv, self.engine)
-
-    def without(self, folds: Folds, fold: int) -> Engine:
-        """Return the engine of all rows but those of one fold."""
-        return WithoutFold(self.engine, folds.count, fold)
-
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
-        """Refuse: any other splits would need a list of all rows in memory."""
-        raise ValueError(
-            "Rows that are not in memory are dealt to folds in turn: pass cv as a number or as "
-            f"PairKFold(n) without shuffling; got {cv!r}."
-        )
-
-    def _spaced(self, part: Part) -> tuple[Any, ...]:
-        return self.engine.every(part, -(-self.engine.count(part) // _PRIOR_ROWS))
-
-    def _raise_not_finite(self) -> None:
-        names: dict[Part, str] = {"unlabeled": "unlabeled row", "similar": "pair"}
-        for part, name in names.items():
-            (found,) = self.engine.map_reduce(part, _find_not_finite)
-            if found:
-                position, column, value = found[0]
-                raise ValueError(
-                    f"The rows contain {_name(value)}, first at {name} {position}, column "
-                    f"{self._column(column)}; {_ADVICE}"
-                )
-
-    def _column(self, number: int) -> str:
-        names = self.engine.feature_names
-        return str(number) if names is None else repr(names[number])
 
 
 class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
@@ -258,7 +93,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _find_prior(self, rows: _WeakRows) -> float:
+    def _find_prior(self, rows: WeakRows) -> float:
         """Return the share of class +1, given or estimated, and keep it with its interval."""
         self.prior_estimate_: PriorEstimate | None = None
         self.prior_interval_: tuple[float, float] | None = None
@@ -416,7 +251,7 @@ class SUClassifier(_BaseSUClassifier):
         -------
         self
         """
-        rows = _read_rows(self, X, y)
+        rows = read_rows(self, X, y)
         summary = _summarise(rows)
         prior = self._find_prior(rows)
         objective = SUObjective(rows.engine, summary, self._learning_loss())
@@ -512,7 +347,7 @@ class SUClassifierCV(_BaseSUClassifier):
         self
         """
         alphas = self._checked_alphas()
-        rows = _read_rows(self, X, y)
+        rows = read_rows(self, X, y)
         cv = _splitter(self.cv)
         folds = rows.folds(cv)
         if folds is None:
@@ -540,7 +375,7 @@ class SUClassifierCV(_BaseSUClassifier):
         return alphas
 
     def _fold_weights(
-        self, rows: _WeakRows, folds: Folds, sums: FoldSums, prior: float, alphas: Sequence[float]
+        self, rows: WeakRows, folds: Folds, sums: FoldSums, prior: float, alphas: Sequence[float]
     ) -> list[FloatArray]:
         """Fit every alpha without each fold in turn; one array (weights x alphas) for each."""
         loss = self._learning_loss()
@@ -558,7 +393,7 @@ class SUClassifierCV(_BaseSUClassifier):
     def _risks_of_splits(
         self,
         splits: Iterable[tuple[Engine, Engine]],
-        rows: _WeakRows,
+        rows: WeakRows,
         prior: float,
         alphas: Sequence[float],
     ) -> FloatArray:
@@ -614,63 +449,8 @@ def _warned(solution: Solution, alpha: float) -> Solution:
     return solution
 
 
-def _summarise(rows: _WeakRows) -> Summary:
+def _summarise(rows: WeakRows) -> Summary:
     with np.errstate(over="ignore", invalid="ignore"):
         summary = summarise(rows.engine)
     rows.check_finite(summary.means)
     return summary
-
-
-def _read_rows(estimator: Any, X: Any, y: ArrayLike | None) -> _WeakRows:
-    """Check what was passed to ``fit``; finiteness is seen in the sums later."""
-    if isinstance(X, PairSource):
-        if y is not None:
-            raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
-        return _read_source(estimator, X)
-    X = validate_data(
-        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
-    return _TableRows(X, y, locate_su(y, X.shape[0], type(estimator).__name__))
-
-
-def _read_source(estimator: Any, source: PairSource) -> _SourceRows:
-    engine = open_engine(source)
-    estimator.n_features_in_ = engine.n_features
-    if engine.feature_names is not None:
-        estimator.feature_names_in_ = np.array(engine.feature_names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-    return _SourceRows(engine)
-
-
-def _dealt(cv: PairKFold, engine: Engine) -> DealtFolds:
-    counts = {"unlabeled rows": engine.count("unlabeled"), "similar pairs": engine.count("similar")}
-    for name, count in counts.items():
-        if count < cv.n_splits:
-            raise ValueError(
-                f"n_splits={cv.n_splits} folds need at least {cv.n_splits} {name}, but there are "
-                f"only {count}."
-            )
-    return DealtFolds(cv.n_splits)
-
-
-def _all_but(positions: Positions, part: Part, folds: Folds, fold: int) -> Positions:
-    numbers = row_numbers(positions)
-    kept = np.ones(numbers.size, dtype=bool)
-    kept[folds.split(part, slice(0, numbers.size))[fold]] = False
-    return as_slice(numbers[kept])
-
-
-def _name(value: float) -> str:
-    return "NaN" if np.isnan(value) else "infinity"
-
-
-def _find_not_finite(block: Block) -> tuple[list[tuple[int, int, float]]]:
-    """Return the position, the column and the value of the block's first value not finite."""
-    for table in block.tables:
-        rows = to_numpy(table)
-        bad = np.argwhere(~np.isfinite(rows))
-        if bad.size:
-            row, column = bad[0].tolist()
-            return ([(block.start + row, column, float(rows[row, column]))],)
-    return ([],)

@@ -4,17 +4,28 @@ Scores of different folds come from different models; they are brought to one ce
 before they are used together, since a shift between folds would look like alikeness of pairs.
 """
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
+from likewise.engines.base import Engine
+from likewise.engines.memory import MemoryEngine
 from likewise.learner.design import Sample
 from likewise.learner.model import PairModel, evaluate, fit_path, minimise, ordered
+from likewise.learner.passes import (
+    Standardise,
+    State,
+    collect,
+    leave_out,
+    minimise_by_passes,
+)
 from likewise.losses import FloatArray
 
-__all__ = ["Candidate", "cross_fit", "cross_fit_from"]
+__all__ = ["Candidate", "cross_fit", "cross_fit_by_passes", "cross_fit_from"]
 
 _PATIENCE = 2
 """Penalties to go on for after the held-out likelihood began to fall."""
@@ -72,12 +83,12 @@ def cross_fit(
     -------
     list of Candidate
     """
-    parts = [_Part.of(sample, folds == fold) for fold in np.unique(folds)]
+    parts = list(_parts(sample, folds))
     falling = sorted(alphas, reverse=True)
     path = fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)
     candidates: list[Candidate] = []
     for alpha, model in zip(falling, path, strict=False):
-        candidates.append(_cross_fit_one(sample, parts, alpha, model))
+        candidates.append(_judged(sample, parts, alpha, model, _refit(alpha, model)))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
         if found[best] > 0 and best < len(found) - _PATIENCE:
@@ -102,9 +113,63 @@ def cross_fit_from(
     Candidate
     """
     model = ordered(minimise(sample, alpha, start), sample)
-    # One fold after the other, so that copies of many rows do not add up.
-    parts = (_Part.of(sample, folds == fold) for fold in np.unique(folds))
-    return _cross_fit_one(sample, parts, alpha, model)
+    return _judged(sample, _parts(sample, folds), alpha, model, _refit(alpha, model))
+
+
+def cross_fit_by_passes(
+    engine: Engine | None,
+    standardise: Standardise,
+    sample: Sample,
+    folds: NDArray[np.intp],
+    alpha: float,
+    start: PairModel,
+) -> Candidate:
+    """Learn linear scores of two classes from all rows of an engine, judged on a sample of them.
+
+    Models that did not see a fold of the sample are those of all rows less one step (see
+    `likewise.learner.passes`): they cost no pass.
+
+    Parameters
+    ----------
+    engine : Engine or None
+        None if the sample is all there is.
+    standardise : callable
+        From the engine's rows to those of the sample's design, centred and scaled.
+    sample, folds
+        As in `cross_fit`; the sample's rows are dense.
+    alpha : float
+    start : PairModel
+        Learned on part of the sample.
+
+    Returns
+    -------
+    Candidate
+    """
+    near = minimise(sample, alpha, start)
+    shares = evaluate(sample.design.decide(near.weights), sample, near.pair_shares)[0].shares
+    state = State.of(near, float(shares[1]), sample.counts.similar, sample.counts.unlabeled)
+    fit = minimise_by_passes(_engine_of(sample), sample.design.standardise, alpha, state)
+    if engine is not None:
+        fit = minimise_by_passes(engine, standardise, alpha, fit.state)
+    if not fit.converged:
+        warnings.warn(
+            f"The pair likelihood was not minimised (alpha={alpha:g}): a decrease of about "
+            f"{fit.promise:.1e} nats per pair is left; raise the penalty, or drop features.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+    def refit(part: _Part) -> PairModel:
+        inside = collect(_engine_of(part.test), sample.design.standardise, fit.last)
+        return leave_out(fit, inside).model.turned(is_upside_down)
+
+    is_upside_down = bool(fit.state.common[0] < 0.5)
+    model = fit.state.model.turned(is_upside_down)
+    return _judged(sample, _parts(sample, folds), alpha, model, refit)
+
+
+def _engine_of(sample: Sample) -> MemoryEngine:
+    return MemoryEngine(sample.design.rows, sample.counts.row_sets)
 
 
 @dataclass(frozen=True)
@@ -120,15 +185,29 @@ class _Part:
         return cls(inside, sample.among(~inside), sample.among(inside))
 
 
-def _cross_fit_one(
-    sample: Sample, parts: Iterable[_Part], alpha: float, model: PairModel
+def _parts(sample: Sample, folds: NDArray[np.intp]) -> Iterable[_Part]:
+    """Yield one fold after the other, so that copies of many rows do not add up."""
+    return (_Part.of(sample, folds == fold) for fold in np.unique(folds))
+
+
+def _refit(alpha: float, model: PairModel) -> Callable[[_Part], PairModel]:
+    # Starting from the fit to all rows only picks the hill; the climb forgets it.
+    return lambda part: minimise(part.train, alpha, model)
+
+
+def _judged(
+    sample: Sample,
+    parts: Iterable[_Part],
+    alpha: float,
+    model: PairModel,
+    refit: Callable[[_Part], PairModel],
 ) -> Candidate:
+    """Score every fold by a model that did not see it."""
     whole = sample.design.decide(model.weights)
     scores = np.empty_like(whole)
     held_out = []
     for part in parts:
-        # Starting from the fit to all rows only picks the hill; the climb forgets it.
-        own = minimise(part.train, alpha, model)
+        own = refit(part)
         own_scores = part.test.design.decide(own.weights)
         held_out.append(-evaluate(own_scores, part.test, own.pair_shares)[0].value)
         training = part.train.design.decide(own.weights)[part.train.counts.alone]

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from likewise.engines.arrays import like
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, is_sparse, row_numbers, take_rows
 
-__all__ = ["Design", "Sample", "column_moments", "in_order", "thin"]
+__all__ = ["Design", "Sample", "column_moments", "in_order"]
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,13 @@ class Design:
 
     def dense(self) -> FloatArray:
         """Return the standardised rows."""
-        rows = self.rows.toarray() if is_sparse(self.rows) else self.rows
-        return np.asarray((rows - self.mean) / self.scale)
+        return np.asarray(
+            self.standardise(self.rows.toarray() if is_sparse(self.rows) else self.rows)
+        )
+
+    def standardise(self, rows: Any) -> Any:
+        """Centre and scale other dense rows, of any library of arrays."""
+        return (rows - like(rows, self.mean)) / like(rows, self.scale)
 
 
 @dataclass(frozen=True)
@@ -73,20 +79,6 @@ def count_among(counts: Counts, chosen: NDArray[np.bool_]) -> Counts:
     """Count the rows and pairs that a mask keeps."""
     parts = (counts.alone, counts.left, counts.dissimilar_left)
     return Counts(*(int(chosen[part].sum()) for part in parts))
-
-
-def thin(counts: Counts, size: int, random_state: np.random.RandomState) -> NDArray[np.bool_]:
-    """Return a mask that keeps at most so many unlabeled rows and pairs of each kind."""
-    chosen = np.zeros(counts.rows, dtype=bool)
-    for parts in (
-        (counts.alone,),
-        (counts.left, counts.right),
-        (counts.dissimilar_left, counts.dissimilar_right),
-    ):
-        kept = random_state.permutation(parts[0].stop - parts[0].start)[:size]
-        for part in parts:
-            chosen[part.start + kept] = True
-    return chosen
 
 
 def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:

@@ -47,6 +47,14 @@ class PairModel:
         """Number of classes."""
         return max(2, int(self.weights.shape[1]))
 
+    def turned(self, is_upside_down: bool = True) -> "PairModel":
+        """Return the model of two classes with their names exchanged, if asked."""
+        if not is_upside_down:
+            return self
+        return PairModel(
+            -self.weights, None if self.pair_shares is None else self.pair_shares[::-1]
+        )
+
 
 def evaluate(
     scores: FloatArray,
@@ -176,10 +184,7 @@ def ordered(model: PairModel, sample: Sample) -> PairModel:
         order = np.argsort(-shares, kind="stable")
         pair_shares = None if model.pair_shares is None else model.pair_shares[order]
         return PairModel(model.weights[:, order], pair_shares)
-    if shares[1] >= 0.5:
-        return model
-    pair_shares = None if model.pair_shares is None else model.pair_shares[::-1]
-    return PairModel(-model.weights, pair_shares)
+    return model.turned(bool(shares[1] < 0.5))
 
 
 def _penalised(sample: Sample, alpha: float, model: PairModel) -> float:

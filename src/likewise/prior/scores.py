@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from likewise.learner.learn import Learned, feature_maps, learn
+from likewise.learner.learn import Learned, Settings, feature_maps, learn
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets, count_positions, row_numbers, take_rows
+from likewise.pairs import RowSets, count_positions, is_sparse, row_numbers, take_rows
 
 __all__ = ["HeldOut", "ScoredPrior", "learn_scores"]
 
@@ -82,13 +82,8 @@ def learn_scores(
             f"there are {n_pairs} pairs and {n_rows} rows: pass prior=... instead."
         )
     some, others = _split(rows, random_state)
-    learned = learn(
-        X,
-        some,
-        feature_maps("auto", X, random_state),
-        cv=_N_FOLDS,
-        random_state=random_state,
-    )
+    maps = feature_maps("auto", X.shape[1], random_state, is_sparse_table=is_sparse(X))
+    learned = learn(X, some, maps, Settings(_N_FOLDS), random_state)
     return learned, None if others is None else HeldOut(X, others)
 
 
