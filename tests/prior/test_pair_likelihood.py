@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import likewise as lw
 from likewise.datasets import SUSample
-from likewise.prior import PairLikelihoodPrior, pair_likelihood, scores
+from likewise.prior import PairLikelihoodPrior, scores
 from tests.prior.draws import draw_gaussians, draw_rings
 
 Draw = Callable[..., SUSample]
@@ -87,10 +87,12 @@ def test_large_samples_are_read_off_held_out_rows(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(scores, "_LEARNING_SIZE", 200)
     X, y = draw_gaussians(1500, 0.8, 0)
     found = estimate(X, y)
-    assert found.diagnostics["n_pairs"] == found.diagnostics["n_rows"] == 1300
+    # Every eighth is learned from.
+    assert found.diagnostics["n_pairs"] == found.diagnostics["n_rows"] == 1500 - 188
     assert found.value == pytest.approx(0.8, abs=0.04)
-    monkeypatch.setattr(pair_likelihood, "_MOST", 500)
-    assert estimate(X, y).diagnostics["n_pairs"] == 500
+    monkeypatch.setattr(scores, "_SAMPLE_SIZE", 600)
+    # Every third is looked at; of these 500, every third is learned from.
+    assert estimate(X, y).diagnostics["n_pairs"] == 500 - 167
 
 
 def test_sparse_rows_and_constant_columns_give_the_dense_estimate() -> None:

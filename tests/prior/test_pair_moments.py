@@ -10,11 +10,12 @@ from sklearn.base import clone
 
 import likewise as lw
 from likewise.datasets import SUSample
+from likewise.learner.table import Table
 from likewise.pairs import locate
 from likewise.prior import pair_moments, scores
 from likewise.prior.latent_classes import Counts
 from likewise.prior.pair_moments import PairMomentPrior
-from likewise.prior.scores import HeldOut, learn_scores
+from likewise.prior.scores import HeldOut, Rows, learn_scores
 from tests.prior.draws import draw_gaussians, draw_rings
 
 Draw = Callable[..., SUSample]
@@ -83,12 +84,15 @@ def test_classes_that_no_line_separates_are_found_with_kernel_features() -> None
 
 def test_bins_of_held_out_rows_are_those_of_their_ranks() -> None:
     X, y = draw_gaussians(60, 0.7, 0)
-    learned, _ = learn_scores(X, locate(y), np.random.RandomState(0))
-    counts = pair_moments._count_held_out(learned, HeldOut(X, locate(y)))
+    rows = Rows.of_table(Table.of(X, locate(y)))
+    learned, _ = learn_scores(rows, np.random.RandomState(0))
+    # Of every two, the first was learned from.
+    others = HeldOut(rows.sample.split([2, 2, 2])[1], rows.engine, {"unlabeled": 2, "similar": 2})
+    counts = pair_moments._count_held_out(learned, others)
     reference = np.sort(learned.candidate.scores[learned.counts.alone, 0])
     parts = lw.unpack(X, y)
     ranks = [
-        np.searchsorted(reference, learned.scores(table)[:, 0]) / reference.size
+        np.searchsorted(reference, learned.scores(table[1::2])[:, 0]) / reference.size
         for table in (parts.left, parts.right, parts.unlabeled)
     ]
     expected = Counts.of_ranks(ranks[0], ranks[1], ranks[2], pair_moments._EDGES)

@@ -4,17 +4,19 @@ Spacing is the same whether rows are in memory or behind an engine, so that the 
 chosen from either.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.engines.base import Engine
-from likewise.learner.design import in_order
+from likewise.learner.design import count_among, in_order
 from likewise.likelihood import Counts
 from likewise.pairs import RowSets, take_rows
 
-__all__ = ["Table"]
+__all__ = ["Table", "spacing"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Table:
     def of_engine(cls, engine: Engine, size: int) -> "Table":
         """Read about `size` unlabeled rows and pairs from an engine, all if there are few."""
         counts = Counts(engine.count("unlabeled"), engine.count("similar"))
-        of_rows, of_pairs, _ = _strides(counts, size)
+        of_rows, of_pairs, _ = spacing(counts, size)
         (alone,) = engine.every("unlabeled", of_rows)
         left, right = engine.every("similar", of_pairs)
         rows = np.concatenate([alone, left, right]).astype(np.float64, copy=False)
@@ -47,26 +49,42 @@ class Table:
 
     def thinned(self, size: int) -> "Table":
         """Return about `size` of the unlabeled rows and of the pairs of each kind."""
-        strides = _strides(self.counts, size)
-        if max(strides) == 1:
-            return self
-        counts = self.counts
-        kinds = (
-            (counts.alone,),
-            (counts.left, counts.right),
-            (counts.dissimilar_left, counts.dissimilar_right),
-        )
-        kept = [
-            np.arange(part.start, part.stop)[::stride]
-            for parts, stride in zip(kinds, strides, strict=True)
-            for part in parts
-        ]
-        rows = take_rows(self.rows, np.concatenate(kept))
-        return Table(rows, Counts(kept[0].size, kept[1].size, kept[3].size))
+        strides = spacing(self.counts, size)
+        return self if max(strides) == 1 else self.split(strides)[0]
+
+    def split(self, strides: Sequence[int]) -> tuple["Table", "Table"]:
+        """Return the rows at multiples of a stride, one for each kind, and all others."""
+        chosen = np.zeros(self.counts.rows, dtype=bool)
+        for parts, stride in zip(_kinds(self.counts), strides, strict=True):
+            for part in parts:
+                chosen[part.start : part.stop : stride] = True
+        return self._among(chosen), self._among(~chosen)
+
+    def _among(self, chosen: NDArray[np.bool_]) -> "Table":
+        return Table(take_rows(self.rows, np.flatnonzero(chosen)), count_among(self.counts, chosen))
 
 
-def _strides(counts: Counts, size: int) -> tuple[int, ...]:
-    """Return how far apart kept rows are; nothing is left out unless there is twice as much."""
+def spacing(counts: Counts, size: int) -> tuple[int, ...]:
+    """Return how far apart kept rows are; nothing is left out unless there is twice as much.
+
+    Parameters
+    ----------
+    counts : Counts
+    size : int
+        So many unlabeled rows and pairs of each kind to keep at most.
+
+    Returns
+    -------
+    tuple of three ints
+    """
     if max(counts) <= 2 * size:
         return (1,) * len(counts)
     return tuple(max(1, -(-count // size)) for count in counts)
+
+
+def _kinds(counts: Counts) -> tuple[tuple[slice, ...], ...]:
+    return (
+        (counts.alone,),
+        (counts.left, counts.right),
+        (counts.dissimilar_left, counts.dissimilar_right),
+    )

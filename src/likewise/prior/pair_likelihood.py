@@ -5,24 +5,15 @@ scale and an offset are fitted to those scores by the same likelihood. The prior
 of the larger class over rows; how well every value explains the pairs gives the interval.
 """
 
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from typing import Any
 
 from likewise.learner.calibration import calibrate
 from likewise.learner.learn import Learned
-from likewise.pairs import locate_pairs
+from likewise.pairs import RowSets, locate_pairs
 from likewise.prior.base import PriorEstimate
-from likewise.prior.scores import ScoredPrior, learn_scores
+from likewise.prior.scores import HeldOut, ScoredPrior
 
 __all__ = ["PairLikelihoodPrior"]
-
-_MOST = 20_000
-"""Held-out pairs and rows that the prior is read off at most: it is then known to 0.003."""
 
 
 class PairLikelihoodPrior(ScoredPrior):
@@ -55,33 +46,18 @@ class PairLikelihoodPrior(ScoredPrior):
     True
     """
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Estimate the prior from weak labels.
+    def _locate(self, y: Any, n_rows: int) -> RowSets:
+        return locate_pairs(y, n_rows, type(self).__name__)
 
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-        y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them, with at least ten pairs and ten unlabeled
-            rows.
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        rows = locate_pairs(y, X.shape[0], type(self).__name__)
-        learned, others = learn_scores(X, rows, check_random_state(self.random_state))
+    def _estimate(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
         if others is None:
             scores, counts = learned.candidate.scores[:, 0], learned.counts
         else:
-            some = others.first(_MOST)
-            scores, counts = some.scores(learned), some.counts
+            scores, counts = others.scores(learned), others.sample.counts
         found = calibrate(scores, counts)
         # Without a signal, what chance made of the scores says nothing of the classes.
         interval = found.interval(self.level) if learned.has_signal else (0.5, 1.0)
-        self.estimate_ = PriorEstimate(
+        return PriorEstimate(
             value=found.share,
             interval=interval,
             level=self.level,
@@ -95,8 +71,6 @@ class PairLikelihoodPrior(ScoredPrior):
                 "notes": _notes(learned, interval),
             },
         )
-        self.prior_ = self.estimate_.value
-        return self
 
 
 def _notes(learned: Learned, interval: tuple[float, float]) -> list[str]:

@@ -9,18 +9,15 @@ and ``(2 prior - 1)^2 = (mean_S g - mean_U g)^2 / cov(g(left), g(right))`` whate
 functions are the bins of a score that is learned on other rows; `latent_classes` pools them.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from numpy.typing import NDArray
 
-from likewise.engines import Block, MemoryEngine
+from likewise.engines.arrays import to_numpy
 from likewise.learner.learn import Learned
 from likewise.losses import FloatArray
-from likewise.pairs import locate_su
+from likewise.pairs import RowSets, locate_su
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
     Counts,
@@ -28,12 +25,10 @@ from likewise.prior.latent_classes import (
     count_rows,
     profile_log_likelihood,
 )
-from likewise.prior.scores import HeldOut, ScoredPrior, learn_scores
+from likewise.prior.scores import HeldOut, ScoredPrior
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
-_KERNEL_SIZE = 20_000
-"""Pairs and rows that a kernel score is evaluated on at most; it costs more than a product."""
 _CAUTION = 0.65
 """Power of the likelihood. Rows scored by models that share most of their training rows tell less
 than as many independent ones: on simulated waveform samples the plain likelihood's 90 % intervals
@@ -77,31 +72,14 @@ class PairMomentPrior(ScoredPrior):
     True
     """
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Estimate the prior from weak labels.
+    def _locate(self, y: Any, n_rows: int) -> RowSets:
+        return locate_su(y, n_rows, type(self).__name__)
 
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-        y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them, with at least ten similar pairs and ten
-            unlabeled rows.
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        rows = locate_su(y, X.shape[0], type(self).__name__)
-        learned, others = learn_scores(X, rows, check_random_state(self.random_state))
-        if others is None:
-            counts = _count_cross_fitted(learned)
-        else:
-            counts = _count_held_out(learned, others)
-        self.estimate_ = _estimate(counts, learned, self.level)
-        self.prior_ = self.estimate_.value
-        return self
+    def _estimate(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
+        counts = (
+            _count_cross_fitted(learned) if others is None else _count_held_out(learned, others)
+        )
+        return _estimate(counts, learned, self.level)
 
 
 def _count_cross_fitted(learned: Learned) -> Counts:
@@ -113,24 +91,25 @@ def _count_cross_fitted(learned: Learned) -> Counts:
 
 def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
     """Count bins over rows outside the learning sample, in one pass."""
-    if learned.features.transformer is not None:
-        others = others.first(_KERNEL_SIZE)
     reference = np.sort(learned.candidate.scores[learned.counts.alone, 0])
     limits, n_bins = reference[(_EDGES * reference.size).astype(np.intp)], _EDGES.size + 1
 
     def bins_of(table: Any) -> NDArray[np.intp]:
-        return np.searchsorted(limits, learned.scores(table)[:, 0])
+        return np.searchsorted(limits, learned.scores(to_numpy(table))[:, 0])
 
-    engine = MemoryEngine(others.X, others.rows)
-
-    def count_block_of_pairs(block: Block) -> tuple[FloatArray]:
-        left, right = block.tables
+    def count_left_and_right(left: Any, right: Any) -> tuple[FloatArray]:
         return (count_pairs(bins_of(left), bins_of(right), n_bins),)
 
-    (pairs,) = engine.map_reduce("similar", count_block_of_pairs)
-    (singles,) = engine.map_reduce(
-        "unlabeled", lambda block: (count_rows(bins_of(block.tables[0]), n_bins),)
-    )
+    def count_alone(rows: Any) -> tuple[FloatArray]:
+        return (count_rows(bins_of(rows), n_bins),)
+
+    if learned.features.transformer is None:
+        (pairs,) = others.sum_over("similar", count_left_and_right)
+        (singles,) = others.sum_over("unlabeled", count_alone)
+    else:  # a kernel costs more than a product: some of the rows are enough
+        rows, where = others.sample.rows, others.sample.counts
+        (pairs,) = count_left_and_right(rows[where.left], rows[where.right])
+        (singles,) = count_alone(rows[where.alone])
     return Counts.of_tables(pairs, singles, _EDGES)
 
 

@@ -1,31 +1,42 @@
 """Scores for prior estimators: learned on some of the rows where there are many, used on the rest.
 
-Learning needs a few thousand pairs and rows; the others are then held out, and one pass scores
-them. With fewer rows, all are for learning, and their scores are cross-fitted.
+Learning needs a few thousand pairs and rows; the others are then held out. With fewer rows, all
+are for learning, and their scores are cross-fitted. Rows are in memory or behind an engine.
 """
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
 
+from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
+from likewise.engines.base import Sums
 from likewise.learner.learn import Learned, Settings, feature_maps, learn
+from likewise.learner.table import Table, spacing
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
-from likewise.pairs import RowSets, count_positions, is_sparse, row_numbers, take_rows
+from likewise.pairs import RowSets, is_sparse, take_rows
+from likewise.prior.base import PriorEstimate
 
-__all__ = ["HeldOut", "ScoredPrior", "learn_scores"]
+__all__ = ["HeldOut", "Rows", "ScoredPrior", "learn_scores"]
 
 _LEARNING_SIZE = 3000
-"""Pairs and rows that scores are learned from at most."""
+"""Pairs and rows that scores are learned from at most, where there are twice as many."""
+_SAMPLE_SIZE = 23_000
+"""Pairs and rows that are brought into memory; those not learned from fix the prior to 0.003."""
 _N_FOLDS = 5
 
 
 class ScoredPrior(BaseEstimator):
-    """The parameters of a prior estimator over learned scores."""
+    """A prior estimator over learned scores: its parameters, and how it reads rows."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "level": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -36,37 +47,113 @@ class ScoredPrior(BaseEstimator):
         self.level = level
         self.random_state = random_state
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Estimate the prior from weak labels.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features), or PairSource
+        y : integer array of shape (n_rows,)
+            Weak labels as `likewise.pack` makes them, with at least ten pairs and ten unlabeled
+            rows; none for a `PairSource`.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._read(X, y)
+        learned, others = learn_scores(rows, check_random_state(self.random_state))
+        self.estimate_ = self._estimate(learned, others)
+        self.prior_ = self.estimate_.value
+        return self
+
+    def _read(self, X: Any, y: ArrayLike | None) -> "Rows":
+        if isinstance(X, PairSource):
+            if y is not None:
+                raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
+            return Rows.of_engine(open_engine(X))
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return Rows.of_table(Table.of(X, self._locate(y, X.shape[0])))
+
+    @abstractmethod
+    def _locate(self, y: Any, n_rows: int) -> RowSets:
+        """Check weak labels."""
+
+    @abstractmethod
+    def _estimate(self, learned: Learned, others: "HeldOut | None") -> PriorEstimate:
+        """Read the prior off the scores."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows are: behind an engine, evenly spaced ones of them in memory.
+
+    Attributes
+    ----------
+    engine : Engine
+        Of unlabeled rows and similar pairs.
+    sample : Table
+    counts : Counts
+        Of all rows and pairs.
+    """
+
+    engine: Engine
+    sample: Table
+    counts: Counts
+
+    @classmethod
+    def of_table(cls, table: Table) -> "Rows":
+        """Return rows in memory."""
+        engine = MemoryEngine(table.rows, table.counts.row_sets)
+        return cls(engine, table.thinned(_SAMPLE_SIZE), table.counts)
+
+    @classmethod
+    def of_engine(cls, engine: Engine) -> "Rows":
+        """Return rows that an engine reads."""
+        counts = Counts(engine.count("unlabeled"), engine.count("similar"))
+        return cls(engine, Table.of_engine(engine, _SAMPLE_SIZE), counts)
+
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows that no score was learned from."""
+    """Rows that no score was learned from.
 
-    X: Any
-    rows: RowSets
+    Attributes
+    ----------
+    sample : Table
+        Some of them, in memory.
+    engine : Engine
+        All rows; those at multiples of a stride were learned from.
+    strides : dict from part to int
+    """
 
-    def first(self, count: int) -> "HeldOut":
-        """Return at most so many pairs of each kind and rows."""
-        return HeldOut(self.X, RowSets(*(row_numbers(part)[:count] for part in self.rows)))
+    sample: Table
+    engine: Engine
+    strides: dict[Part, int]
 
-    @property
-    def counts(self) -> Counts:
-        """How many rows and pairs there are."""
-        return Counts.of(self.rows)
+    def sum_over(self, part: Part, kernel: Callable[..., Sums]) -> Sums:
+        """Add up a function of tables, one for each member of a pair, over all held-out rows."""
+        stride = self.strides[part]
+
+        def over_block(block: Block) -> Sums:
+            positions = np.arange(block.rows.start, block.rows.stop)
+            kept = np.flatnonzero(positions % stride)
+            return kernel(*(take_rows(table, kept) for table in block.tables))
+
+        return self.engine.map_reduce(part, over_block)
 
     def scores(self, learned: Learned) -> FloatArray:
-        """Return the scores of the larger of two classes, rows in the order of `Counts`."""
-        return np.concatenate([learned.scores(take_rows(self.X, part))[:, 0] for part in self.rows])
+        """Return the scores of the sample for the larger of two classes."""
+        return learned.scores(self.sample.rows)[:, 0]
 
 
-def learn_scores(
-    X: Any, rows: RowSets, random_state: np.random.RandomState
-) -> tuple[Learned, HeldOut | None]:
+def learn_scores(rows: Rows, random_state: np.random.RandomState) -> tuple[Learned, HeldOut | None]:
     """Learn the scores of two classes, and return them with the rows they were not learned from.
 
     Parameters
     ----------
-    X : array or scipy CSR matrix of shape (n_rows, n_features)
-    rows : RowSets
+    rows : Rows
     random_state : RandomState
 
     Returns
@@ -75,28 +162,30 @@ def learn_scores(
     others : HeldOut or None
         None if there are so few rows that all were learned from.
     """
-    n_pairs, n_rows = rows.n_pairs, count_positions(rows.unlabeled)
+    n_pairs, n_rows = rows.counts.pairs, rows.counts.unlabeled
     if min(n_pairs, n_rows) < 2 * _N_FOLDS:
         raise ValueError(
             f"Estimating the prior needs at least {2 * _N_FOLDS} pairs and unlabeled rows, but "
             f"there are {n_pairs} pairs and {n_rows} rows: pass prior=... instead."
         )
-    some, others = _split(rows, random_state)
-    maps = feature_maps("auto", X.shape[1], random_state, is_sparse_table=is_sparse(X))
-    learned = learn(X, some, maps, Settings(_N_FOLDS), random_state)
-    return learned, None if others is None else HeldOut(X, others)
+    some, others = _split(rows)
+    maps = feature_maps(
+        "auto", some.rows.shape[1], random_state, is_sparse_table=is_sparse(some.rows)
+    )
+    learned = learn(some.rows, some.counts.row_sets, maps, Settings(_N_FOLDS), random_state)
+    return learned, others
 
 
-def _split(rows: RowSets, random_state: np.random.RandomState) -> tuple[RowSets, RowSets | None]:
+def _split(rows: Rows) -> tuple[Table, HeldOut | None]:
     """Return learning rows and held-out rows; with few rows all are for learning."""
-    sizes = [count_positions(part) for part in rows]
-    if max(sizes) <= 2 * _LEARNING_SIZE:
-        return rows, None
-    some, others = [], []
-    order = random_state.permutation(max(sizes))
-    for part, size in zip(rows, sizes, strict=True):
-        numbers, mixed = row_numbers(part), order[order < size]  # members of a pair stay together
-        half = min(size // 2, _LEARNING_SIZE)
-        some.append(numbers[mixed[:half]])
-        others.append(numbers[np.sort(mixed[half:])])
-    return RowSets(*some), RowSets(*others)
+    sample = rows.sample
+    if max(sample.counts) <= 2 * _LEARNING_SIZE:
+        return sample, None
+    strides = [max(2, -(-count // _LEARNING_SIZE)) for count in sample.counts]
+    apart = spacing(rows.counts, _SAMPLE_SIZE)
+    among_all: dict[Part, int] = {
+        "unlabeled": strides[0] * apart[0],
+        "similar": strides[1] * apart[1],
+    }
+    learning, held_out = sample.split(strides)
+    return learning, HeldOut(held_out, rows.engine, among_all)
