@@ -53,8 +53,8 @@ def test_a_pool_that_is_too_small_is_a_failure_with_its_reason() -> None:
     assert "the pool has" in found["reason"]
 
 
-def test_the_paper_s_two_are_run_together_and_all_at_the_paper_s_sizes() -> None:
-    assert EXPERIMENT.together == (("km1", "km2"),)
+def test_methods_that_share_work_run_together_and_all_at_the_paper_s_sizes() -> None:
+    assert EXPERIMENT.together == (("km1", "km2"), ("pair_moments", "pair_likelihood"))
     assert EXPERIMENT.full.settings == {"n": (200, 400, 800, 1600)}
     assert EXPERIMENT.full.trials == 100
     assert len(EXPERIMENT.full.datasets) == 12

@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.datasets import list_datasets, load, make_gaussians, sample_su
+from likewise.learner.learn import Learned
+from likewise.learner.table import Table
+from likewise.pairs import locate
 from likewise.prior import KernelMeanPrior, PriorEstimate
+from likewise.prior.scores import HeldOut, Rows, learn_scores
 
 __all__ = ["GENERATED", "Draw", "Task", "check_pools", "draw_task", "pool", "standardise"]
 
@@ -90,6 +94,13 @@ class Task:
         start = perf_counter()
         estimates: dict[str, PriorEstimate] = KernelMeanPrior().fit(self.X, self.y).estimates_
         return estimates, perf_counter() - start
+
+    @cached_property
+    def pair_scores(self) -> tuple[tuple[Learned, HeldOut | None], float]:
+        """Scores that prior estimators read the prior off, and the seconds to learn them."""
+        start = perf_counter()
+        rows = Rows.of_table(Table.of(self.X, locate(self.y)))
+        return learn_scores(rows, np.random.RandomState(self.seed)), perf_counter() - start
 
 
 @lru_cache(maxsize=16)

@@ -49,7 +49,8 @@ class PairLikelihoodPrior(ScoredPrior):
     def _locate(self, y: Any, n_rows: int) -> RowSets:
         return locate_pairs(y, n_rows, type(self).__name__)
 
-    def _estimate(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
+    def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
+        """Return the prior that scores tell; see `ScoredPrior`."""
         if others is None:
             scores, counts = learned.candidate.scores[:, 0], learned.counts
         else:

@@ -75,7 +75,8 @@ class PairMomentPrior(ScoredPrior):
     def _locate(self, y: Any, n_rows: int) -> RowSets:
         return locate_su(y, n_rows, type(self).__name__)
 
-    def _estimate(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
+    def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
+        """Return the prior that scores tell; see `ScoredPrior`."""
         counts = (
             _count_cross_fitted(learned) if others is None else _count_held_out(learned, others)
         )

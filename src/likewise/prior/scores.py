@@ -64,7 +64,7 @@ class ScoredPrior(BaseEstimator):
         """
         rows = self._read(X, y)
         learned, others = learn_scores(rows, check_random_state(self.random_state))
-        self.estimate_ = self._estimate(learned, others)
+        self.estimate_ = self.read_off(learned, others)
         self.prior_ = self.estimate_.value
         return self
 
@@ -81,8 +81,19 @@ class ScoredPrior(BaseEstimator):
         """Check weak labels."""
 
     @abstractmethod
-    def _estimate(self, learned: Learned, others: "HeldOut | None") -> PriorEstimate:
-        """Read the prior off the scores."""
+    def read_off(self, learned: Learned, others: "HeldOut | None") -> PriorEstimate:
+        """Return the prior that scores tell.
+
+        Parameters
+        ----------
+        learned : Learned
+        others : HeldOut or None
+            As `learn_scores` returns them.
+
+        Returns
+        -------
+        PriorEstimate
+        """
 
 
 @dataclass(frozen=True)
