@@ -31,7 +31,9 @@ def test_one_experiment_leaves_records_and_a_report_and_shows_a_table(succeed: R
     output = succeed(*PRIOR, "--trials", "2", "--methods", "km1,km2").stdout
     for words in ("Figure 4", "200", "400", "KM1 (paper)", "KM2 (paper)", "out/report.html"):
         assert words in output
-    assert sorted(path.name for path in Path("out").iterdir()) == ["records.jsonl", "report.html"]
+    left = sorted(path.name for path in Path("out").iterdir())
+    assert left == ["figures", "records.jsonl", "report.html", "tables.md"]
+    assert "KM1 (paper)" in Path("out/tables.md").read_text(encoding="utf-8")
     records = read_records(Path("out/records.jsonl"))
     assert len(records) == 2 * 2 * 2
     names = {"experiment", "dataset", "method", "trial", "status", "accuracy", "seconds"}
@@ -55,7 +57,7 @@ def test_a_second_run_adds_only_what_is_missing(succeed: Run) -> None:
     assert {(cell["experiment"], cell["n"], cell["method"]) for cell in second["results"]} == {
         ("prior", n, method) for n in (200, 400) for method in ("km1", "km2")
     }
-    assert second["files"] == ["out/records.jsonl", "out/report.html"]
+    assert second["files"] == ["out/records.jsonl", "out/report.html", "out/tables.md"]
     assert json.loads(succeed(*more).stdout)["new_records"] == 0
 
 

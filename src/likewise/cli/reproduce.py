@@ -28,6 +28,7 @@ ABOUT = {
 """Said here once more, because the experiments take a second to import and help should not."""
 
 REPORT = "report.html"
+TABLES = "tables.md"
 
 reproduce = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
 
@@ -94,6 +95,7 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     from likewise.experiments.catalogue import EXPERIMENTS
     from likewise.experiments.experiment import RECORDS
     from likewise.experiments.facts import facts_of
+    from likewise.experiments.markdown import write_markdown
     from likewise.experiments.report import write_report
     from likewise.experiments.runner import read_records
     from likewise.experiments.statistics import results
@@ -103,13 +105,12 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     records = read_records(wishes.out / RECORDS)
     found = {name: experiment.own(records) for name, experiment in EXPERIMENTS.items()}
     sections = {name: EXPERIMENTS[name].sections(own) for name, own in found.items() if own}
-    files = [wishes.out / RECORDS, wishes.out / REPORT]
-    write_report(
-        wishes.out / REPORT,
-        "Classification from similar pairs and unlabeled rows: the experiments",
-        [section for some in sections.values() for section in some],
-        facts_of(records, _command(wishes, chosen)),
-    )
+    files = [wishes.out / name for name in (RECORDS, REPORT, TABLES)]
+    title = "Classification from similar pairs and unlabeled rows: the experiments"
+    said = [section for some in sections.values() for section in some]
+    facts = facts_of(records, _command(wishes, chosen))
+    write_report(wishes.out / REPORT, title, said, facts)
+    write_markdown(wishes.out / TABLES, title, said, facts)
     asked = [experiment for experiment, _ in plans]
     failed = sum(one["status"] != "ok" for experiment in asked for one in found[experiment.name])
     if as_json:

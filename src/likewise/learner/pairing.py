@@ -2,12 +2,15 @@
 
 The usual model says that two rows were drawn at random and kept as a pair if they were of one
 class, so that the classes' shares among pairs follow from their shares among rows. Free shares
-contain that model; how much better they explain the pairs is the evidence against it.
+contain that model; how much better they explain the pairs is the evidence against it. With many
+pairs of every class the gain is chi-square distributed; with few, samples drawn from the random
+model tell how large it can be by chance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import chi2
 
@@ -15,6 +18,14 @@ from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray
 
 __all__ = ["PairingTest", "compare_pairings"]
+
+_FEW_PAIRS = 50
+"""Pairs of the smallest class below which the chi-square distribution is not relied on."""
+_DOUBTFUL = 0.2
+"""A chi-square p-value above it needs no closer look: random pairing stands."""
+_MOST_SAMPLES = 99
+_ENOUGH_ABOVE = 5
+"""Simulated gains above the one found after which simulation stops (Besag and Clifford, 1991)."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +72,101 @@ def compare_pairings(scores: FloatArray, counts: Counts) -> PairingTest:
     -------
     PairingTest
     """
-    random, vector = _best(scores, counts, None)
-    shares = expand(_calibrated(scores, vector), counts).shares
-    expected = shares**2 / float(shares @ shares)
-    # Several starting points: the likelihood has a hill on each side of the classes' order.
-    starts = [expected, expected[::-1], np.full(shares.size, 1.0 / shares.size)]
-    free, pair_shares = random, expected
-    for start in starts:
-        value, vector = _best(scores, counts, start)
-        if value < free:
-            free, pair_shares = value, _softmax(vector[-shares.size :])
-    statistic = 2.0 * counts.pairs * (random - free)
+    found = _fit(scores, counts)
+    p_value = float(chi2.sf(found.statistic, df=found.shares.size - 1))
+    smallest = counts.similar * float(found.expected.min())
+    if p_value < _DOUBTFUL and smallest < _FEW_PAIRS:
+        p_value = _simulated_p_value(scores, counts, found)
     order = slice(None, None, -1) if scores.shape[1] == 1 else slice(None)
     return PairingTest(
-        statistic=statistic,
-        p_value=float(chi2.sf(statistic, df=shares.size - 1)),
-        pair_shares=tuple(map(float, pair_shares[order])),
-        expected_shares=tuple(map(float, expected[order])),
+        statistic=found.statistic,
+        p_value=p_value,
+        pair_shares=tuple(map(float, found.pair_shares[order])),
+        expected_shares=tuple(map(float, found.expected[order])),
     )
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Both models, fitted to one sample.
+
+    Attributes
+    ----------
+    statistic : float
+    vector : array of shape (1 + m,)
+        Scale and offsets of the model of pairs formed at random.
+    shares, weights : arrays of shape (n_classes,) and (n_rows,)
+        The classes' shares and the rows' weights in that model.
+    pair_shares : array of shape (n_classes,)
+        Of the free model.
+    """
+
+    statistic: float
+    vector: FloatArray
+    shares: FloatArray
+    weights: FloatArray
+    pair_shares: FloatArray
+
+    @property
+    def expected(self) -> FloatArray:
+        """Shares of the classes among pairs formed at random."""
+        return np.asarray(self.shares**2 / float(self.shares @ self.shares))
+
+
+def _fit(scores: FloatArray, counts: Counts) -> _Fitted:
+    random, vector = _best(scores, counts, None)
+    expansion = expand(_calibrated(scores, vector), counts)
+    fitted = _Fitted(0.0, vector, expansion.shares, expansion.weights, expansion.shares)
+    expected = fitted.expected
+    # Several starting points: the likelihood has a hill on each side of the classes' order.
+    starts = [expected, expected[::-1], np.full(expected.size, 1.0 / expected.size)]
+    free, pair_shares = random, expected
+    for start in starts:
+        value, freely = _best(scores, counts, start)
+        if value < free:
+            free, pair_shares = value, _softmax(freely[-expected.size :])
+    statistic = 2.0 * counts.pairs * (random - free)
+    return replace(fitted, statistic=statistic, pair_shares=pair_shares)
+
+
+def _simulated_p_value(scores: FloatArray, counts: Counts, found: _Fitted) -> float:
+    """Return how often samples of the random model gain as much from free shares."""
+    draw = np.random.default_rng(0)  # the same sample gives the same p-value
+    above = 0
+    for number in range(1, _MOST_SAMPLES + 1):
+        above += _fit(scores[_simulate(scores, counts, found, draw)], counts).statistic >= (
+            found.statistic
+        )
+        if above == _ENOUGH_ABOVE:
+            return above / number
+    return (above + 1) / (_MOST_SAMPLES + 1)
+
+
+def _simulate(
+    scores: FloatArray, counts: Counts, found: _Fitted, draw: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw rows and pairs formed at random from the fitted distribution, as row numbers."""
+    chances = found.weights[:, None] * np.exp(_calibrated(scores, found.vector))
+    both = np.outer(found.shares, found.shares)
+    n_classes = found.shares.size
+
+    def rows_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
+        numbers = np.empty(classes.size, dtype=np.intp)
+        for k in range(n_classes):
+            of_class = classes == k
+            weights = chances[:, k] / chances[:, k].sum()
+            numbers[of_class] = draw.choice(weights.size, size=int(of_class.sum()), p=weights)
+        return numbers
+
+    def class_pairs(size: int, allowed: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+        weights = (both * allowed).ravel()
+        drawn = draw.choice(weights.size, size=size, p=weights / weights.sum())
+        return [np.asarray(side) for side in np.divmod(drawn, n_classes)]
+
+    same = np.eye(n_classes, dtype=bool)
+    alone = draw.choice(n_classes, size=counts.unlabeled, p=found.shares / found.shares.sum())
+    sides = class_pairs(counts.similar, same) + class_pairs(counts.dissimilar, ~same)
+    return np.concatenate([rows_of(classes) for classes in (alone, *sides)])
 
 
 def _best(
