@@ -4,7 +4,7 @@ from typing import Any
 
 from likewise.experiments.runner import Record
 
-__all__ = ["made_up"]
+__all__ = ["benchmark_records", "made_up"]
 
 
 def made_up(values: list[float | None], field: str = "accuracy", **more: Any) -> list[Record]:
@@ -20,4 +20,13 @@ def made_up(values: list[float | None], field: str = "accuracy", **more: Any) ->
             field: value,
         }
         for trial, value in enumerate(values)
+    ]
+
+
+def benchmark_records(accuracies: dict[tuple[str, str], list[float]]) -> list[Record]:
+    """Return records of the benchmark for accuracies by dataset and method."""
+    return [
+        record
+        for (dataset, method), values in accuracies.items()
+        for record in made_up(list(values), dataset=dataset, method=method, experiment="benchmark")
     ]

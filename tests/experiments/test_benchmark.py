@@ -33,7 +33,8 @@ def section() -> Section:
         *trials("mine", [0.70, 0.71, 0.72]),
         *trials("seraph", [None, None, None]),
     ]
-    (found,) = sections(records)
+    found, against_paper = sections(records)
+    assert against_paper.title == "What did and did not reproduce"
     return found
 
 

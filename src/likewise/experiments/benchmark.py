@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from likewise.datasets.catalogue import CATALOGUE
+from likewise.experiments.against_paper import compare_with_paper
 from likewise.experiments.classification import learn
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
@@ -85,7 +86,8 @@ def sections(records: Sequence[Record]) -> list[Section]:
                 _cost_table(records, methods),
             ),
             (Picture("Mean accuracy with one standard error.", lambda: plot(records)),),
-        )
+        ),
+        *compare_with_paper(records),
     ]
 
 
