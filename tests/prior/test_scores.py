@@ -8,7 +8,7 @@ from likewise.likelihood import Counts
 from likewise.pairs import locate
 from likewise.prior import scores as module
 from likewise.prior.scores import Rows, learn_scores
-from tests.prior.draws import draw_gaussians
+from tests.prior.draws import draw_gaussians, draw_rings
 
 
 def rows_of(X: np.ndarray, y: np.ndarray) -> Rows:
@@ -41,12 +41,28 @@ def test_with_many_rows_scores_are_learned_on_some_and_the_others_held_out(
     learned_from = {tuple(row) for row in some.rows}
     assert not learned_from & {tuple(row) for row in others.sample.rows}
 
-    def kernel(*tables: np.ndarray) -> tuple[list[tuple[float, ...]]]:
-        return ([tuple(row) for table in tables for row in table],)
+    def kernel(*tables: np.ndarray) -> tuple[np.ndarray]:
+        return (sum(table.sum(axis=0) for table in tables),)
 
-    seen = [row for part in ("unlabeled", "similar") for row in others.sum_over(part, kernel)[0]]
-    assert len(seen) == len(set(seen)) == 750 - 2 * some.counts.similar - some.counts.unlabeled
-    assert not learned_from & set(seen)
+    (alone,), (paired,) = (others.sum_over(part, kernel) for part in ("unlabeled", "similar"))
+    totals = X[locate(y).unlabeled].sum(axis=0), X[y > 0].sum(axis=0)
+    counts = some.counts
+    of_learning = some.rows[counts.alone], some.rows[counts.left.start : counts.right.stop]
+    for found, total, left_out in zip((alone, paired), totals, of_learning, strict=True):
+        np.testing.assert_allclose(found, total - left_out.sum(axis=0), atol=1e-9)
+
+
+def test_quick_learning_stops_at_the_first_map_with_a_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_LEARNING_SIZE", 150)
+    lines, rings = rows_of(*draw_gaussians(400, 0.7, 0)), rows_of(*draw_rings(400, 0))
+    learned = [
+        learn_scores(rows, np.random.RandomState(0), is_quick=True)[0] for rows in (lines, rings)
+    ]
+    assert {row.features for row in learned[0].selection.rows} == {"linear"}
+    assert learned[1].features.name.startswith("rbf")
+    assert all(one.has_signal for one in learned)
 
 
 def test_members_of_a_pair_go_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:

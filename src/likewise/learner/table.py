@@ -50,15 +50,19 @@ class Table:
     def thinned(self, size: int) -> "Table":
         """Return about `size` of the unlabeled rows and of the pairs of each kind."""
         strides = spacing(self.counts, size)
-        return self if max(strides) == 1 else self.split(strides)[0]
+        return self if max(strides) == 1 else self._among(self._spaced(strides))
 
     def split(self, strides: Sequence[int]) -> tuple["Table", "Table"]:
         """Return the rows at multiples of a stride, one for each kind, and all others."""
+        chosen = self._spaced(strides)
+        return self._among(chosen), self._among(~chosen)
+
+    def _spaced(self, strides: Sequence[int]) -> NDArray[np.bool_]:
         chosen = np.zeros(self.counts.rows, dtype=bool)
         for parts, stride in zip(_kinds(self.counts), strides, strict=True):
             for part in parts:
                 chosen[part.start : part.stop : stride] = True
-        return self._among(chosen), self._among(~chosen)
+        return chosen
 
     def _among(self, chosen: NDArray[np.bool_]) -> "Table":
         return Table(take_rows(self.rows, np.flatnonzero(chosen)), count_among(self.counts, chosen))

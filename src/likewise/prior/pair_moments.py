@@ -72,6 +72,8 @@ class PairMomentPrior(ScoredPrior):
     True
     """
 
+    _is_quick = True
+
     def _locate(self, y: Any, n_rows: int) -> RowSets:
         return locate_su(y, n_rows, type(self).__name__)
 
