@@ -52,8 +52,21 @@ def test_more_unlabeled_rows_and_a_prior_far_from_one_half_help() -> None:
 def test_the_plan_is_the_paper_s() -> None:
     full = EXPERIMENT.full
     assert full.settings == {"n_unlabeled": (200, 400, 800, 1600), "prior": (0.1, 0.4, 0.7)}
-    assert (len(full.datasets), full.trials) == (8, 50)
+    assert (len(full.datasets), full.trials) == (12, 50)
     assert "phoneme" in full.datasets
+
+
+def test_datasets_on_which_the_error_falls_are_counted() -> None:
+    records = [
+        *made_up([0.3], "error", dataset="a", n_unlabeled=200, prior=0.1),
+        *made_up([0.1], "error", dataset="a", n_unlabeled=400, prior=0.1),
+        *made_up([0.2], "error", dataset="b", n_unlabeled=200, prior=0.1),
+        *made_up([0.2], "error", dataset="b", n_unlabeled=400, prior=0.1),
+        *made_up([None], "error", dataset="b", n_unlabeled=800, prior=0.1),
+        *made_up([0.2], "error", dataset="b", n_unlabeled=200, prior=0.7),
+    ]
+    assert sections(records)[0].paragraphs[-1].endswith("on 1 of 2 at prior 0.1.")
+    assert "shows no trend" in sections(records[:1])[0].paragraphs[-1]
 
 
 def test_table_and_picture_show_mean_errors() -> None:
