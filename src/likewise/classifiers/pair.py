@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.classifiers.rows import read_source, refuse_labels
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine, PairSource
-from likewise.learner.calibration import calibrate, calibrate_classes
+from likewise.learner.calibration import CROSS_FITTED, calibrate, calibrate_classes
 from likewise.learner.information import PairInformation, pair_information
 from likewise.learner.learn import Learned, Settings, feature_maps, learn, learn_from_engine
 from likewise.learner.pairing import PairingTest, compare_pairings
@@ -380,7 +380,8 @@ class _Calibrated:
 
 
 def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
-    found = calibrate(learned.candidate.scores[:, 0], learned.counts, is_free=is_free)
+    scores = learned.candidate.scores[:, 0]
+    found = calibrate(scores, learned.counts, is_free=is_free, power=CROSS_FITTED)
     low, high = found.interval(_LEVEL) if learned.has_signal else (0.5, 1.0)
     pair_shares = None
     if found.pair_share is not None:

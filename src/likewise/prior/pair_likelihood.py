@@ -7,7 +7,7 @@ of the larger class over rows; how well every value explains the pairs gives the
 
 from typing import Any
 
-from likewise.learner.calibration import calibrate
+from likewise.learner.calibration import CROSS_FITTED, calibrate
 from likewise.learner.learn import Learned
 from likewise.pairs import RowSets, locate_pairs
 from likewise.prior.base import PriorEstimate
@@ -52,10 +52,10 @@ class PairLikelihoodPrior(ScoredPrior):
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
         """Return the prior that scores tell; see `ScoredPrior`."""
         if others is None:
-            scores, counts = learned.candidate.scores[:, 0], learned.counts
+            scores, counts, power = learned.candidate.scores[:, 0], learned.counts, CROSS_FITTED
         else:
-            scores, counts = others.scores(learned), others.sample.counts
-        found = calibrate(scores, counts)
+            scores, counts, power = others.scores(learned), others.sample.counts, 1.0
+        found = calibrate(scores, counts, power=power)
         # Without a signal, what chance made of the scores says nothing of the classes.
         interval = found.interval(self.level) if learned.has_signal else (0.5, 1.0)
         return PriorEstimate(
