@@ -1,5 +1,7 @@
 """Calibration, on scores simulated from known class chances."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -109,13 +111,16 @@ def test_large_samples_are_calibrated_on_some_of_their_rows(
     scores = draw(Gaussians(3.0, 0.75), counts)
     whole = calibrate(scores, counts)
     monkeypatch.setattr(calibration, "_MOST", 1000)
-    some, kept = calibration._thinned(scores, counts)
-    assert kept == Counts(1000, 1000, 1000)
-    assert some.size == kept.rows
-    # Members stay together: similar ones vary together, dissimilar ones apart.
-    assert np.corrcoef(some[kept.left], some[kept.right])[0, 1] > 0.2
-    assert np.corrcoef(some[kept.dissimilar_left], some[kept.dissimilar_right])[0, 1] < -0.2
+    seen: list[int] = []
+
+    def spy(log_p: FloatArray, *others: Any) -> Any:
+        seen.append(len(log_p))
+        return expand(log_p, *others)
+
+    monkeypatch.setattr(calibration, "expand", spy)
     assert calibrate(scores, counts).share == pytest.approx(whole.share, abs=0.03)
+    # Every third of the rows, and of both members of both kinds of pairs.
+    assert set(seen) == {1000 + 2 * 834 + 2 * 750}
 
 
 def coverage(prior: float, counts: Counts, *, is_free: bool) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr
 
+from likewise.learner.table import Table
 from likewise.likelihood import Counts, Expansion, expand, log_probabilities, share_covariance
 from likewise.losses import FloatArray
 
@@ -37,7 +38,8 @@ _SCALES = (-3.5, 3.0)
 _FINE = 2000
 """Grid points of the posterior of the share."""
 _MOST = 20_000
-"""Pairs and rows that two classes are calibrated on at most: the share is then known to 0.003."""
+"""Pairs and rows that two classes are calibrated on at most, where there are twice as many: the
+share is then known to 0.003."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def calibrate(
     -------
     Calibration
     """
-    scores, counts = _thinned(scores, counts)
+    table = Table(scores[:, None], counts).thinned(_MOST)
+    scores, counts = table.rows[:, 0], table.counts
     spread = float(scores[counts.alone].std())
     spread = spread if spread > 0 else 1.0
     ridge = _Ridge(scores / spread, counts, is_free)
@@ -135,23 +138,6 @@ def _refined(
             size = 4 * _N_SHARES
         low = max(_LOWEST, grid[heavy[0]] - step)
         high = min(_HIGHEST, grid[heavy[-1]] + step)
-
-
-def _thinned(scores: FloatArray, counts: Counts) -> tuple[FloatArray, Counts]:
-    """Take evenly spaced pairs and rows where there are more than calibration needs."""
-    if max(counts) <= _MOST:
-        return scores, counts
-    parts, sizes = [], []
-    for slices in (
-        (counts.alone,),
-        (counts.left, counts.right),
-        (counts.dissimilar_left, counts.dissimilar_right),
-    ):
-        size = slices[0].stop - slices[0].start
-        kept = np.linspace(0, size - 1, min(size, _MOST)).astype(np.intp)
-        parts += [scores[part][kept] for part in slices]
-        sizes.append(kept.size)
-    return np.concatenate(parts), Counts(*sizes)
 
 
 def narrowest(values: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:

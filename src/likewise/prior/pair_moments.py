@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.engines.arrays import to_numpy
+from likewise.learner.calibration import narrowest
 from likewise.learner.learn import Learned
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, locate_su
@@ -32,6 +33,8 @@ _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 _CROSS_FITTED = 0.75
 """Power of the likelihood of cross-fitted scores. Rows scored by models that share most of their
 training rows tell less than as many independent ones; found on simulated waveform samples."""
+_HIGHEST = 0.999
+"""Largest prior that is tried."""
 _NO_SIGNAL = 1.0
 """Standard errors by which the pairs' covariance must exceed zero to count as a signal."""
 
@@ -116,7 +119,7 @@ def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
 
 def _estimate(counts: Counts, learned: Learned, level: float, power: float) -> PriorEstimate:
     priors, weights = _posterior(counts, power)
-    value, interval = float(priors @ weights), _narrowest(priors, weights, level)
+    value, interval = float(priors @ weights), _interval(priors, weights, level)
     signal = counts.signal()
     notes = []
     if signal < _NO_SIGNAL:
@@ -145,7 +148,7 @@ def _estimate(counts: Counts, learned: Learned, level: float, power: float) -> P
 
 def _posterior(counts: Counts, power: float) -> tuple[FloatArray, FloatArray]:
     """Return a grid of priors and the posterior weight of each, finer where it is narrow."""
-    low, high = 0.5, 0.999
+    low, high = 0.5, _HIGHEST
     while True:
         priors = np.linspace(low, high, 41)
         logs = power * profile_log_likelihood(counts, priors)
@@ -158,16 +161,10 @@ def _posterior(counts: Counts, power: float) -> tuple[FloatArray, FloatArray]:
             return priors, weights
         reach = max(6.0 * deviation, 2.0 * step)
         peak = priors[int(np.argmax(weights))]
-        low, high = max(0.5, peak - reach), min(0.999, peak + reach)
+        low, high = max(0.5, peak - reach), min(_HIGHEST, peak + reach)
 
 
-def _narrowest(priors: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:
-    """Return the narrowest interval that holds `level` of the weight; the grid ends are 1/2, 1."""
-    total = np.concatenate([[0.0], np.cumsum(weights)])
-    ends = np.searchsorted(total, total[:-1] + level * total[-1] - 1e-12)
-    possible = ends < total.size
-    starts = np.flatnonzero(possible)
-    widths = ends[possible] - starts
-    start = int(starts[np.argmin(widths)])
-    stop = int(ends[start]) - 1
-    return float(priors[start]), 1.0 if priors[stop] >= 0.999 else float(priors[stop])
+def _interval(priors: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:
+    """Return the narrowest interval that holds `level` of the weight, within [1/2, 1]."""
+    low, high = narrowest(priors, weights, level)
+    return max(low, 0.5), 1.0 if high >= _HIGHEST else high
