@@ -19,15 +19,16 @@ from likewise.prior.kernel_mean import (
     KernelMeanPrior,
     KernelMeanResult,
     Variant,
+    _crossing,
     _DistanceCurve,
     _embed_exactly,
+    _Steps,
     kernel_mean_embedding,
 )
 from likewise.prior.simplex import (
     DenseGram,
     FactoredGram,
     Projection,
-    project_by_interior_point,
     project_on_simplex,
 )
 from tests.prior.published_km import published_kappas, squared_distance_to_simplex
@@ -81,15 +82,27 @@ class TestProjection:
         assert found.weights.min() >= 0
         assert found.weights.sum() == pytest.approx(1.0)
 
-    @pytest.mark.parametrize("width", [0.2, 1.0])
-    def test_active_set_and_interior_point_agree(self, width: float) -> None:
-        mixture, component = _gaussian_samples(50, 100, prior=0.7, seed=1, n_features=2)
-        gram = DenseGram(_kernel(np.concatenate([mixture, component]), width))
-        target = _target(100, 100, 3.0)
-        image = gram.times(target)
-        one = project_on_simplex(gram, target, image, tol=1e-9)
-        two = project_by_interior_point(gram, target, image, tol=1e-9)
-        assert one.distance == pytest.approx(two.distance, abs=2e-9)
+    @pytest.mark.parametrize("value", [1.05, 1.5, 3.0])
+    def test_a_kernel_of_low_rank_is_no_trouble(self, value: float) -> None:
+        mixture, component = _gaussian_samples(100, 100, prior=0.7, seed=9, n_features=1)
+        gram = DenseGram(_kernel(np.concatenate([mixture, component]), 1.0))
+        assert gram._factored is not None
+        assert gram._factored.rank < 50
+        target = _target(100, 200, value)
+        found = project_on_simplex(gram, target, gram.times(target), tol=1e-7)
+        reference = squared_distance_to_simplex(gram._matrix, target)
+        assert found.squared_distance == pytest.approx(reference, abs=1e-9)
+        assert found.distance_error <= 1e-7
+
+    @pytest.mark.parametrize("n_features", [1, 2, 5])
+    @pytest.mark.parametrize("width", [0.3, 1.0, 3.0])
+    def test_the_asked_accuracy_is_reached(self, n_features: int, width: float) -> None:
+        samples = _gaussian_samples(100, 200, prior=0.7, seed=10, n_features=n_features)
+        gram = DenseGram(_kernel(np.concatenate(samples), width))
+        for value in (1.05, 1.3, 2.0, 4.0, 8.0):
+            target = _target(200, 200, value)
+            found = project_on_simplex(gram, target, gram.times(target), tol=1e-6)
+            assert found.distance_error <= 1e-6
 
     def test_the_gap_bounds_the_error_of_any_point(self, rng: np.random.Generator) -> None:
         kernel = _kernel(rng.normal(size=(60, 2)), 1.0)
@@ -106,7 +119,7 @@ class TestProjection:
         near, target = _target(100, 200, 3.1), _target(100, 200, 3.0)
         cold = project_on_simplex(gram, target, gram.times(target), tol=1e-9)
         start = project_on_simplex(gram, near, gram.times(near), tol=1e-9)
-        warm = project_on_simplex(gram, target, gram.times(target), tol=1e-9, start=start)
+        warm = project_on_simplex(gram, target, gram.times(target), tol=1e-9, start=start.weights)
         assert warm.distance == pytest.approx(cold.distance, abs=2e-9)
         assert warm.n_iter < cold.n_iter
 
@@ -123,8 +136,6 @@ class TestProjection:
             for gram in (dense, factored)
         ]
         assert answers[0].distance == pytest.approx(answers[1].distance, abs=2e-9)
-        inside = project_by_interior_point(factored, target, factored.times(target), tol=1e-9)
-        assert inside.distance == pytest.approx(answers[0].distance, abs=2e-9)
 
     def test_repeated_rows_make_a_singular_kernel_but_no_trouble(self) -> None:
         rows = np.repeat(np.arange(10.0), 8)[:, None]
@@ -164,6 +175,21 @@ class TestDistanceCurve:
             here, ahead = curve.at(value).distance, curve.at(value + 0.02).distance
             expected = (ahead - here) / 0.02 > threshold
             assert curve.rises_faster(value, 0.02, threshold) == expected
+
+    @pytest.mark.parametrize("threshold", [0.001, 0.01, 0.02, 0.03, 0.045, 0.06, 0.3])
+    @pytest.mark.parametrize(("left", "tol"), [(2.0, 0.04), (1.0, 0.1), (2.0, 7.0)])
+    def test_the_search_ends_where_bisection_does(
+        self, curve: _DistanceCurve, threshold: float, left: float, tol: float
+    ) -> None:
+        low, high = left, 8.0
+        while high - low > tol:
+            middle = (low + high) / 2
+            rise = curve.at(middle + tol / 2).distance - curve.at(middle).distance
+            low, high = (low, middle) if rise > threshold * tol / 2 else (middle, high)
+        fresh = _DistanceCurve(curve._embedding)
+        found = _crossing(fresh, threshold, left, 8.0, tol, _Steps(None, 0))
+        assert found == pytest.approx((low + high) / 2)
+        assert fresh.n_projections <= 16
 
 
 def _same_as_published(mixture: FloatArray, component: FloatArray) -> None:
@@ -449,5 +475,5 @@ def test_a_result_knows_its_own_ends() -> None:
 
 
 def test_projection_error_is_zero_for_an_exact_point() -> None:
-    exact = Projection(np.ones(1), 4.0, 0.0, np.zeros(1), np.ones(1, dtype=bool), 0)
+    exact = Projection(np.ones(1), 4.0, 0.0, np.zeros(1), 0)
     assert (exact.distance, exact.distance_error) == (2.0, 0.0)

@@ -7,7 +7,7 @@ programs are solved in `likewise.prior.simplex`; nothing here knows of classifie
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
+from math import ceil, exp, log, log2, sqrt
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,7 +25,6 @@ from likewise.prior.simplex import (
     FactoredGram,
     Gram,
     Projection,
-    project_by_interior_point,
     project_on_simplex,
 )
 
@@ -45,12 +44,13 @@ _LARGEST_NOISE = 0.9
 _ACCURACY = 1e-6
 """Error of a distance, relative to the distance of the two samples, at which a solver stops."""
 _PROBE_ACCURACY = 1e-5
-"""The same for the probe; it moves the threshold of KM2 by less than a thousandth."""
-_MANY_ITERATIONS = 40
+"""The same for the probe; half of it moves the threshold of KM2 by less than a two-thousandth."""
 _TIE = 1e-5
 """Slopes this near to the threshold, relatively, count as above it. A kernel so narrow that all
 rows are strangers makes the curve a line whose slope ties with the threshold of KM2; the rounding
 of the published solver then leads to the left end."""
+_LONGEST_RUN = 5
+"""Trials in a row on one side of the crossing before the middle is tried."""
 _FLAT = 1e-2
 """A slope this near to the threshold at an end of the search means that the data do not decide."""
 _PIVOT_TOLERANCE = 1e-10
@@ -157,7 +157,8 @@ def kernel_mean_embedding(
 
     is convex and rises from :math:`d(1) = 0`. Its slope passes a threshold near
     :math:`\lambda^* = 1 / (1 - \kappa^*)`; bisection on the forward difference over ``tol / 2``
-    finds where. The threshold is :math:`1 / \sqrt{\min(n_F, n_H)}` for KM1 and
+    finds where, and as the slope only grows, a search that guesses ends in the same interval after
+    fewer trials. The threshold is :math:`1 / \sqrt{\min(n_F, n_H)}` for KM1 and
     :math:`0.8 \, d(1.05) / 0.05 + 0.2 \, \|\mu_F - \mu_H\|` for KM2. The width of the kernel is the
     median distance of two rows times one of 0.1, 0.32, 1, 3.2 and 10: the one for which the
     distance of the two samples is largest.
@@ -207,8 +208,7 @@ def kernel_mean_embedding(
         )
     rows = np.concatenate([mixture, component]).astype(np.float64, copy=False)
     exact = rows.shape[0] <= exact_rows
-    halvings = max(0, ceil(log2((lambda_right - lambda_left) / tol) - 1e-9))
-    steps = _Steps(progress, total=2 + 2 * halvings)
+    steps = _Steps(progress, total=2 + 2 * _halvings(lambda_left, lambda_right, tol))
     # Many small factorisations: threads would cost more than they bring.
     with threadpool_limits(1, "blas"):
         embedding = (
@@ -399,31 +399,48 @@ class _DistanceCurve:
 
     def at(self, value: float, accuracy: float = _ACCURACY) -> Projection:
         if value not in self._known:
-            nearest = min(self._known, key=lambda known: abs(known - value), default=None)
             self._known[value] = project_on_simplex(
                 self._embedding.gram,
                 self._embedding.target(value),
                 self._image(value),
                 tol=accuracy * self._embedding.sample_distance,
-                start=None if nearest is None else self._known[nearest],
+                start=self._start(value),
             )
         return self._known[value]
 
-    def first_slope(self) -> float:
-        """Return ``d(1.05) / 0.05``.
+    def _start(self, value: float) -> FloatArray:
+        """Return the solution of the nearest value known; that of one is the mixture itself.
 
-        Nearly all rows carry weight there. If the points known so far took many iterations, the
-        kernel is smooth, and the active set would hardly get there.
+        Fewer points carry weight at larger values, and to drop points takes less than to find them.
         """
-        if any(point.n_iter > _MANY_ITERATIONS for point in self._known.values()):
-            tol = _PROBE_ACCURACY * self._embedding.sample_distance
-            target = self._embedding.target(_PROBE)
-            found = project_by_interior_point(
-                self._embedding.gram, target, self._image(_PROBE), tol=tol
-            )
-            if found.distance_error <= tol:
-                self._known[_PROBE] = found
-        return self.at(_PROBE, _PROBE_ACCURACY).distance / (_PROBE - 1.0)
+
+        def effort(known: float) -> float:
+            return log(value / known) if value > known else 2.0 * log(known / value)
+
+        nearest = min([1.0, *self._known], key=effort)
+        return self._known[nearest].weights if nearest > 1.0 else self._embedding.target(1.0)
+
+    def first_slope(self) -> float:
+        """Return ``d(1.05) / 0.05``, from the middle between the bounds of the distance."""
+        probe = self.at(_PROBE, _PROBE_ACCURACY)
+        return (probe.distance - probe.distance_error / 2.0) / (_PROBE - 1.0)
+
+    def guess(self, slope: float) -> float | None:
+        """Guess where the curve has a slope, from the points known; None if they do not tell.
+
+        Between two of them the slope is nearly linear in ``1 / lambda``; before the first and
+        beyond the last the curve is taken for a power of ``lambda - 1``.
+        """
+        known = sorted(value for value in self._known if value > _PROBE)
+        slopes = np.array([self.slope(value) for value in known])
+        if not known or slopes.min() <= 0.0:
+            return None
+        if slopes[0] < slope < slopes[-1]:
+            return 1.0 / float(np.interp(slope, slopes, 1.0 / np.array(known)))
+        end = 0 if slope <= slopes[0] else -1
+        reach = known[end] - 1.0
+        power = slopes[end] * reach / self._known[known[end]].distance - 1.0
+        return 1.0 + reach * exp(min(log(slope / slopes[end]) / max(power, 1e-3), 10.0))
 
     def _image(self, value: float) -> FloatArray:
         return value * self._mixture_image + (1.0 - value) * self._component_image
@@ -431,28 +448,45 @@ class _DistanceCurve:
     def rises_faster(self, value: float, ahead: float, threshold: float) -> bool:
         """Tell whether ``(d(value + ahead) - d(value)) / ahead`` is above the threshold.
 
-        The curve is convex, so the difference is at least its slope at `value`, which the envelope
-        theorem gives; and the point found for `value` bounds ``d(value + ahead)`` from above. Only
-        where neither decides is the second point computed.
+        The curve is convex, so the difference is at least the slope of any point known up to
+        `value` and at most that of any from ``value + ahead`` on; the envelope theorem gives
+        slopes. Only where those known do not decide is `value` solved for; the point found also
+        bounds ``d(value + ahead)`` from above. Where that does not decide either, the difference
+        itself is computed.
         """
-        here = self.at(value)
-        threshold *= 1.0 - _TIE
-        descent = -float(self._contrast @ here.gradient)
-        # The solution is within the root of the gap of the point found.
-        error = sqrt(here.gap) * self._embedding.sample_distance
-        if descent - error > here.distance * threshold:
-            return True
+        if self._decided(value, ahead, threshold) is None:
+            self.at(value)
+        decided = self._decided(value, ahead, threshold)
+        if decided is not None:
+            return decided
+        here = self._known[value]
         bound = here.squared_distance + ahead * (
-            2.0 * descent + ahead * self._embedding.sample_distance**2
+            2.0 * self._descent(here) + ahead * self._embedding.sample_distance**2
         )
         if sqrt(max(bound, 0.0)) - here.distance <= ahead * threshold:
             return False
         return self.at(value + ahead).distance - here.distance > ahead * threshold
 
+    def _decided(self, value: float, ahead: float, threshold: float) -> bool | None:
+        """Tell whether the curve rises faster if the points known say so, else None."""
+        for known, point in self._known.items():
+            # The solution is within the root of the gap of the point found.
+            error = sqrt(point.gap) * self._embedding.sample_distance
+            surplus = self._descent(point) - threshold * point.distance
+            if known <= value and surplus > error:
+                return True
+            if known >= value + ahead and surplus <= -error - threshold * point.distance_error:
+                return False
+        return None
+
+    def _descent(self, point: Projection) -> float:
+        """Return half the derivative of the squared distance."""
+        return -float(self._contrast @ point.gradient)
+
     def slope(self, value: float) -> float:
         """Return the derivative of the curve, by the envelope theorem."""
         here = self.at(value)
-        return -float(self._contrast @ here.gradient) / max(here.distance, np.finfo(float).tiny)
+        return self._descent(here) / here.distance if here.distance > 0.0 else 0.0
 
     def slope_near(self, value: float) -> float:
         """Return the slope at the known point that is nearest to `value`."""
@@ -479,23 +513,15 @@ def _search(
     noise = 1.0 / sqrt(min(embedding.n_mixture, embedding.n_component))
     shared = noise > _LARGEST_NOISE * far
 
-    def bisect(threshold: float) -> float:
-        left, right = lambda_left, lambda_right
-        while right - left > tol:
-            middle = (left + right) / 2.0
-            if curve.rises_faster(middle, tol / 2.0, threshold):
-                right = middle
-            else:
-                left = middle
-            steps.another()
-        return (left + right) / 2.0
+    def crossing(threshold: float) -> float:
+        return _crossing(curve, threshold, lambda_left, lambda_right, tol, steps)
 
-    lambda1 = None if shared else bisect(noise)
+    lambda1 = None if shared else crossing(noise)
     threshold2 = (1.0 - _SHARE_OF_DISTANCE) * curve.first_slope() + _SHARE_OF_DISTANCE * far
     steps.another()
-    lambda2 = bisect(threshold2)
+    lambda2 = crossing(threshold2)
     if lambda1 is None:
-        lambda1 = bisect(threshold2)
+        lambda1 = crossing(threshold2)
     return KernelMeanResult(
         km1=1.0 - 1.0 / lambda1,
         km2=1.0 - 1.0 / lambda2,
@@ -519,6 +545,42 @@ def _search(
         n_projections=curve.n_projections,
         n_iter=curve.n_iter,
     )
+
+
+def _crossing(
+    curve: _DistanceCurve, threshold: float, left: float, right: float, tol: float, steps: _Steps
+) -> float:
+    """Return what bisection would: the middle of the cell where the slope passes the threshold.
+
+    The curve is convex, so it does not matter in which order the ends of the cells are tried.
+    """
+    threshold *= 1.0 - _TIE
+    n_cells = 1 << _halvings(left, right, tol)
+    cell = (right - left) / n_cells
+    below, above, run = 0, n_cells, 0
+    while above - below > 1:
+        length = above - below
+        guess = curve.guess(threshold)
+        if guess is None or abs(run) > _LONGEST_RUN:
+            trial = (below + above) // 2
+        else:
+            # The forward difference is the slope half way.
+            place = (guess - tol / 4.0 - left) / cell
+            if abs(run) > 1:  # the guesses stay on one side: go as far beyond
+                place += place - (above if run > 0 else below)
+            trial = ceil(min(max(place, below + 1), above - 1))
+        if curve.rises_faster(left + trial * cell, tol / 2.0, threshold):
+            above, run = trial, max(run, 0) + 1
+        else:
+            below, run = trial, min(run, 0) - 1
+        for _ in range(ceil(log2(length)) - ceil(log2(above - below))):
+            steps.another()
+    return left + (below + above) / 2.0 * cell
+
+
+def _halvings(left: float, right: float, tol: float) -> int:
+    """Return how often bisection halves the interval until it is no longer than `tol`."""
+    return max(0, ceil(log2((right - left) / tol) - 1e-9))
 
 
 class KernelMeanPrior(BaseEstimator):
