@@ -9,7 +9,7 @@ WORKERS ?= auto
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-all test-older-sklearn lint format bench docs clean
+.PHONY: demo test test-all test-older-sklearn lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo "make test      run the tests (a few minutes at most)"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
 	@echo "make lint      ruff and mypy"
-	@echo "make bench     speed against named rivals"
+	@echo "make bench     speed against named rivals, into benchmarks/RESULTS.md"
+	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
 	@echo "make docs      the pages of docs/ as a site in site/"
 
 $(BIN)/python:
@@ -61,6 +62,9 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks
+
+bench-quick: $(VENV)/.dev
+	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

@@ -2,14 +2,20 @@
 
 import argparse
 import sys
+from pathlib import Path
+from time import perf_counter
 
 from rich.console import Console
 
 from benchmarks.machine import describe_machine
 from benchmarks.registry import BENCHMARKS
-from benchmarks.report import print_table, write_results
+from benchmarks.report import draw, print_table, write_results
 
 _COMMAND = "python -m benchmarks"
+_QUICK = (
+    "Quick run: the same benchmarks at reduced sizes. Limits are meant for full sizes, so nothing "
+    "is judged here, and RESULTS.md stays as it is."
+)
 
 
 def main() -> int:
@@ -19,13 +25,19 @@ def main() -> int:
     console = Console() if sys.stdout.isatty() else Console(width=130)
     progress = Console(stderr=True)
     machine = describe_machine()  # before our own work loads it
-    tables = []
+    if arguments.quick:
+        console.print(_QUICK)
+    start, tables = perf_counter(), []
     for name in arguments.names or BENCHMARKS:
         progress.print(f"Running {name} ...", style="dim")
         benchmark = BENCHMARKS[name]
-        table = benchmark.quick() if arguments.quick else benchmark.full()
+        table = benchmark.quick().without_limits() if arguments.quick else benchmark.full()
         print_table(table, console)
         tables.append(table)
+        if arguments.plots is not None:
+            for plot in table.plots:
+                console.print(f"Drawn: {draw(plot, arguments.plots)}")
+    progress.print(f"{perf_counter() - start:.0f} seconds in all.", style="dim")
     if not arguments.names and not arguments.quick:
         write_results(tables, machine, _COMMAND)
     return int(any(table.misses for table in tables))
@@ -41,6 +53,9 @@ def _parse() -> argparse.Namespace:
         "names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHMARKS)}; default all"
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes, under three minutes")
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="draw how time grows into this folder too"
+    )
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:

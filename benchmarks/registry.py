@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks import (
+    curves,
     dask_scaling,
     double_hinge,
     gpu,
@@ -35,31 +36,35 @@ BENCHMARKS = {
             squared_cv.measure, n_unlabeled=800_000, n_pairs=100_000, n_features=50, repeats=7
         ),
         quick=partial(
-            squared_cv.measure, n_unlabeled=160_000, n_pairs=20_000, n_features=50, repeats=5
+            squared_cv.measure, n_unlabeled=80_000, n_pairs=10_000, n_features=50, repeats=3
         ),
     ),
     "double_hinge": Benchmark(
         full=partial(double_hinge.measure, n_rows=500, alphas=(1e-1, 1e-4, 1e-7), repeats=5),
-        quick=partial(double_hinge.measure, n_rows=500, alphas=(1e-4,), repeats=5),
+        quick=partial(double_hinge.measure, n_rows=250, alphas=(1e-4,), repeats=3),
     ),
     "growth": Benchmark(
         full=partial(growth.measure, n_rows=200_000, repeats=7),
-        quick=partial(growth.measure, n_rows=60_000, repeats=5),
+        quick=partial(growth.measure, n_rows=20_000, repeats=3),
+    ),
+    "curves": Benchmark(
+        full=partial(curves.measure, n_rows=400_000, n_columns=160, repeats=3),
+        quick=partial(curves.measure, n_rows=20_000, n_columns=80, repeats=1),
     ),
     "pair_fit": Benchmark(
-        full=partial(pair_fit.measure, n_rows=100_000, n_features=50, repeats=3),
-        quick=partial(pair_fit.measure, n_rows=20_000, n_features=50, repeats=1),
+        full=partial(pair_fit.measure, n_rows=1_000_000, n_features=50, repeats=3),
+        quick=partial(pair_fit.measure, n_rows=10_000, n_features=50, repeats=1),
     ),
     "pair_moments": Benchmark(
         full=partial(pair_moments.measure, n_rows=1_000_000, n_features=50, repeats=3),
-        quick=partial(pair_moments.measure, n_rows=100_000, n_features=50, repeats=3),
+        quick=partial(pair_moments.measure, n_rows=50_000, n_features=50, repeats=2),
     ),
     "parquet_cv": Benchmark(
         full=partial(
             parquet_cv.measure, n_unlabeled=10_000_000, n_pairs=1_000_000, n_features=50, repeats=3
         ),
         quick=partial(
-            parquet_cv.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=3
+            parquet_cv.measure, n_unlabeled=500_000, n_pairs=50_000, n_features=50, repeats=2
         ),
     ),
     "dask_scaling": Benchmark(
@@ -71,7 +76,7 @@ BENCHMARKS = {
             repeats=3,
         ),
         quick=partial(
-            dask_scaling.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=3
+            dask_scaling.measure, n_unlabeled=500_000, n_pairs=50_000, n_features=50, repeats=1
         ),
     ),
     "logistic": Benchmark(
@@ -79,19 +84,29 @@ BENCHMARKS = {
             logistic.measure, n_unlabeled=800_000, n_pairs=100_000, n_features=50, repeats=5
         ),
         quick=partial(
-            logistic.measure, n_unlabeled=160_000, n_pairs=20_000, n_features=50, repeats=5
+            logistic.measure, n_unlabeled=80_000, n_pairs=10_000, n_features=50, repeats=2
         ),
     ),
     "gpu": Benchmark(
         full=partial(
-            gpu.measure, n_unlabeled=10_000_000, n_pairs=1_000_000, n_features=50, repeats=5
+            gpu.measure,
+            n_unlabeled=50_000_000,
+            n_pairs=1_000_000,
+            n_features=50,
+            n_host=2_000_000,
+            repeats=7,
         ),
         quick=partial(
-            gpu.measure, n_unlabeled=1_000_000, n_pairs=100_000, n_features=50, repeats=5
+            gpu.measure,
+            n_unlabeled=5_000_000,
+            n_pairs=100_000,
+            n_features=50,
+            n_host=200_000,
+            repeats=5,
         ),
     ),
     "import_time": Benchmark(
         full=partial(import_time.measure, repeats=5),
-        quick=partial(import_time.measure, repeats=3),
+        quick=partial(import_time.measure, repeats=1),
     ),
 }

@@ -1,9 +1,10 @@
 """What a benchmark returns: a table of comparisons, each with the limit it has to keep."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-__all__ = ["Limit", "Row", "Table", "number", "seconds"]
+__all__ = ["Limit", "Plot", "Row", "Table", "number", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,42 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Plot:
+    """Times that are to be drawn.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its ending.
+    title, x_name : str
+    curves : mapping of names to mappings
+        From a size to seconds.
+    """
+
+    name: str
+    title: str
+    x_name: str
+    curves: Mapping[str, Mapping[int, float]]
+
+
+@dataclass(frozen=True)
 class Table:
-    """The comparisons of one benchmark, with notes on how they were made."""
+    """The comparisons of one benchmark, with notes on how they were made, and pictures."""
 
     title: str
     value_name: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    plots: tuple[Plot, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Headings, one for each cell of a row."""
         return ("", "likewise", "against", self.value_name, "limit", "verdict")
+
+    def without_limits(self) -> "Table":
+        """Return the same numbers, not judged: limits are meant for full sizes."""
+        return replace(self, rows=tuple(replace(row, limit=None) for row in self.rows))
 
     @property
     def misses(self) -> tuple[Row, ...]:

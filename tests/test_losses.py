@@ -82,3 +82,28 @@ def test_a_loss_that_cannot_work_is_refused_with_the_reason(
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="squared, logistic, double_hinge, zero_one"):
         get_loss("hinge")
+
+
+@pytest.mark.parametrize("loss", LEARNED, ids=ids)
+def test_tensors_are_computed_by_torch_in_their_own_precision(loss: MarginLoss) -> None:
+    torch = pytest.importorskip("torch")
+    for name in ("even", "even_derivative", "even_curvature"):
+        expected = getattr(loss, name)(Z)
+        for kind, tolerance in ((torch.float64, 1e-14), (torch.float32, 1e-6)):
+            found = getattr(loss, name)(torch.from_numpy(Z).to(kind))
+            assert found.dtype == kind
+            np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=tolerance * 10)
+
+
+def test_a_loss_of_numpy_gets_numpy_arrays_of_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    mine = MarginLoss(
+        "mine",
+        lambda m: np.logaddexp(0.0, -m),
+        lambda m: -expit(-m),
+        lambda m: expit(m) * expit(-m),
+    )
+    for name in ("even", "even_derivative", "even_curvature"):
+        found = getattr(mine, name)(torch.from_numpy(Z))
+        assert isinstance(found, torch.Tensor)
+        np.testing.assert_allclose(found.numpy(), getattr(losses.logistic, name)(Z), atol=1e-13)

@@ -2,8 +2,9 @@
 
 A margin loss is ``l(z, t) = psi(t * z)`` for a decision value z and a class t in {-1, +1}. The
 losses that can be *learned* with are convex and linear-odd, ``l(z, +1) - l(z, -1) = -z`` (the
-condition of the paper's theorem on convexity); `MarginLoss` checks that when it is made. Nothing
-here knows of pairs, priors or models.
+condition of the paper's theorem on convexity); `MarginLoss` checks that when it is made. The
+losses here are computed by the library of the array that they are given, so that rows on a device
+stay there. Nothing here knows of pairs, priors or models.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+
+from likewise.engines.arrays import like, namespace_of, to_numpy
 
 FloatArray = NDArray[np.float64]
 Elementwise = Callable[[Any], Any]
@@ -42,6 +44,10 @@ class MarginLoss:
     psi, psi_derivative, psi_curvature : callables
         The loss as a function of the margin ``m = t * z`` and its first two derivatives, each
         mapping a float array to a float array of the same shape.
+    any_library : bool, default False
+        Whether these functions take arrays of any library, torch tensors among them, as functions
+        made of operators and of the array API standard do. If not, they are given numpy arrays:
+        where rows are on a device, decision values come to the host for them in every pass.
 
     Raises
     ------
@@ -69,6 +75,7 @@ class MarginLoss:
     psi: Elementwise
     psi_derivative: Elementwise
     psi_curvature: Elementwise
+    any_library: bool = False
 
     def __post_init__(self) -> None:
         _check_linear_odd(self)
@@ -91,18 +98,29 @@ class MarginLoss:
         """Return ``l(z, +1) - l(z, -1)``, which is ``-z`` for every loss of this class."""
         return -np.asarray(z, dtype=np.float64)
 
-    def even(self, z: ArrayLike) -> FloatArray:
-        """Return the even part ``(l(z, +1) + l(z, -1)) / 2``."""
-        z = np.asarray(z, dtype=np.float64)
-        return np.asarray(self.psi(z) + 0.5 * z)
+    def even(self, z: Any) -> Any:
+        """Return the even part ``(l(z, +1) + l(z, -1)) / 2``, an array of the library of `z`."""
+        z = _floats(z)
+        return self._apply(self.psi, z) + 0.5 * z
 
-    def even_derivative(self, z: ArrayLike) -> FloatArray:
-        """Return the derivative of the even part."""
-        return np.asarray(self.psi_derivative(np.asarray(z, dtype=np.float64)) + 0.5)
+    def even_derivative(self, z: Any) -> Any:
+        """Return the derivative of the even part, an array of the library of `z`."""
+        return self._apply(self.psi_derivative, _floats(z)) + 0.5
 
-    def even_curvature(self, z: ArrayLike) -> FloatArray:
-        """Return the second derivative of the even part."""
-        return np.asarray(self.psi_curvature(np.asarray(z, dtype=np.float64)))
+    def even_curvature(self, z: Any) -> Any:
+        """Return the second derivative of the even part, an array of the library of `z`."""
+        return self._apply(self.psi_curvature, _floats(z))
+
+    def _apply(self, function: Elementwise, z: Any) -> Any:
+        """Call a function where the values are if it can be called there, or else on the host."""
+        if self.any_library or isinstance(z, np.ndarray):
+            return function(z)
+        return like(z, np.asarray(function(to_numpy(z))))
+
+
+def _floats(z: Any) -> Any:
+    """Return numbers as an array of numpy, and an array of another library as it is."""
+    return np.asarray(z, dtype=np.float64) if namespace_of(z) is np else z
 
 
 class ZeroOneLoss:
@@ -189,37 +207,54 @@ def _squared_derivative(m: Any) -> Any:
 
 
 def _squared_curvature(m: Any) -> Any:
-    return np.full(np.shape(m), 0.5)
+    return 0.5 * namespace_of(m).ones_like(m)
 
 
 def _logistic(m: Any) -> Any:
-    return np.logaddexp(0.0, -m)
+    xp = namespace_of(m)
+    return xp.clip(-m, 0.0, None) + xp.log1p(_fading(m))
 
 
 def _logistic_derivative(m: Any) -> Any:
-    return -expit(-m)
+    fading = _fading(m)
+    return -namespace_of(m).where(m > 0, fading, 1.0) / (1.0 + fading)
 
 
 def _logistic_curvature(m: Any) -> Any:
-    return expit(m) * expit(-m)
+    fading = _fading(m)
+    return fading / (1.0 + fading) ** 2
+
+
+def _fading(m: Any) -> Any:
+    """Return ``exp(-|m|)``, which cannot overflow."""
+    return namespace_of(m).exp(-abs(m))
 
 
 def _double_hinge(m: Any) -> Any:
-    return np.maximum(-m, np.maximum(0.0, 0.5 - 0.5 * m))
+    xp = namespace_of(m)
+    return xp.where(m < -1.0, -m, xp.clip(0.5 - 0.5 * m, 0.0, None))
 
 
 def _double_hinge_derivative(m: Any) -> Any:
-    return np.where(m < -1.0, -1.0, np.where(m < 1.0, -0.5, 0.0))
+    xp = namespace_of(m)
+    steep = xp.where(m < -1.0, -1.0, -0.5 * xp.ones_like(m))
+    return xp.where(m < 1.0, steep, 0.0)
 
 
 def _double_hinge_curvature(m: Any) -> Any:
-    return np.zeros(np.shape(m))
+    return namespace_of(m).zeros_like(m)
 
 
-squared = MarginLoss("squared", _squared, _squared_derivative, _squared_curvature)
-logistic = MarginLoss("logistic", _logistic, _logistic_derivative, _logistic_curvature)
+squared = MarginLoss("squared", _squared, _squared_derivative, _squared_curvature, any_library=True)
+logistic = MarginLoss(
+    "logistic", _logistic, _logistic_derivative, _logistic_curvature, any_library=True
+)
 double_hinge = MarginLoss(
-    "double_hinge", _double_hinge, _double_hinge_derivative, _double_hinge_curvature
+    "double_hinge",
+    _double_hinge,
+    _double_hinge_derivative,
+    _double_hinge_curvature,
+    any_library=True,
 )
 zero_one = ZeroOneLoss()
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from likewise.engines.arrays import like, to_numpy
-from likewise.engines.base import Engine
+from likewise.engines.arrays import namespace_of
+from likewise.engines.base import Block, Engine, Sums
 from likewise.engines.kernels import column_sums, decide, weighted_gram, weighted_sum
 from likewise.engines.kernels import gram as block_gram
 from likewise.engines.memory import MemoryEngine
 from likewise.losses import FloatArray, MarginLoss, double_hinge, squared
 from likewise.risk import linear_term
 from likewise.solvers import (
-    RidgePath,
     Solution,
     minimise_double_hinge,
     minimise_smooth,
     minimise_smoothed_hinge,
+    minimise_squared,
     penalty_diagonal,
 )
 
@@ -47,8 +47,10 @@ class Means:
 
 def mean_rows(engine: Engine) -> Means:
     """Average the members of the similar pairs and the unlabeled rows, in one pass."""
-    (unlabeled,) = engine.map_reduce("unlabeled", lambda b: (column_sums(b.tables[0]),))
-    return Means(_mean_member(engine), unlabeled / unlabeled[-1])
+    (unlabeled,), members = engine.map_reduce_both(
+        lambda block: (column_sums(block.tables[0]),), _member_sums, frugal=True
+    )
+    return Means(_mean_member(engine, members), unlabeled / unlabeled[-1])
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,19 @@ class Summary:
 
 def summarise(engine: Engine) -> Summary:
     """Collect the means of rows and of their outer products, in one pass."""
-    (total,) = engine.map_reduce("unlabeled", lambda b: (block_gram(b.tables[0]),))
+    (total,), members = engine.map_reduce_both(
+        lambda block: (block_gram(block.tables[0]),), _member_sums, frugal=True
+    )
     gram = total / total[-1, -1]
-    return Summary(gram, Means(_mean_member(engine), gram[-1]))
+    return Summary(gram, Means(_mean_member(engine, members), gram[-1]))
 
 
-def _mean_member(engine: Engine) -> FloatArray:
-    left, right = engine.map_reduce("similar", lambda b: tuple(map(column_sums, b.tables)))
+def _member_sums(block: Block) -> Sums:
+    return tuple(map(column_sums, block.tables))
+
+
+def _mean_member(engine: Engine, sums: Sums) -> FloatArray:
+    left, right = sums
     return np.asarray((left + right) / (2 * engine.count("similar")))
 
 
@@ -150,8 +158,10 @@ def minimise_su_risk(
     """
     linear = objective.summary.means.linear_term(prior)
     if objective.loss == squared:
-        path = RidgePath(objective.summary.gram, regularize_intercept=regularize_intercept)
-        return path.solution(linear, alpha, tol=tol)
+        gram = objective.summary.gram
+        return minimise_squared(
+            gram, linear, alpha, regularize_intercept=regularize_intercept, tol=tol
+        )
     penalty = penalty_diagonal(objective.engine.n_features, alpha, regularize_intercept)
     minimise = _minimise_kinked if objective.loss == double_hinge else _minimise_smooth
     return minimise(objective, linear, penalty, tol, max_iter)
@@ -197,13 +207,11 @@ def _minimise_smooth(
     return minimise_smooth(evaluate, penalty, start=start.weights, tol=tol, max_iter=max_iter)
 
 
-def _even_sums(
-    rows: Any, loss: MarginLoss, weights: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    # Losses are functions of numpy arrays, so decision values come to the host for them.
-    z = to_numpy(decide(rows, weights))
+def _even_sums(rows: Any, loss: MarginLoss, weights: FloatArray) -> tuple[Any, Any, Any]:
+    z = decide(rows, weights)
+    xp = namespace_of(z)
     return (
-        float(loss.even(z).sum()),
-        weighted_sum(rows, like(rows, loss.even_derivative(z))),
-        weighted_gram(rows, like(rows, loss.even_curvature(z))),
+        xp.sum(loss.even(z), dtype=xp.float64),
+        weighted_sum(rows, loss.even_derivative(z)),
+        weighted_gram(rows, loss.even_curvature(z)),
     )

@@ -3,7 +3,7 @@
 What it selects is not known here: a classifier is anything with a decision function.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +13,14 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums
-from likewise.engines.kernels import column_sums, count_positive, gram
+from likewise.engines.kernels import (
+    column_sums,
+    column_sums_in_turn,
+    count_positive,
+    count_positive_in_turn,
+    gram,
+    grams_in_turn,
+)
 from likewise.likelihood import Counts, expand, log_probabilities
 from likewise.losses import FloatArray, Loss
 from likewise.objective import Means, Summary
@@ -27,7 +34,10 @@ from likewise.pairs import (
     take_rows,
 )
 from likewise.risk import RiskEstimate, su_risk_of_decisions, zero_one_risk_of_shares
-from likewise.solvers import RidgePath
+from likewise.solvers import ridge_weights
+
+_COUNTED_ROWS = 1 << 24
+"""So many rows tell a share of decisions to about 0.0001, less than what pairs leave uncertain."""
 
 __all__ = [
     "PairKFold",
@@ -256,6 +266,23 @@ class Folds(Protocol):
     def split(self, part: Part, at: slice) -> list[Positions]:
         """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
 
+    def grams(self, block: Block) -> Any:
+        """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
+
+    def member_sums(self, block: Block) -> Any:
+        """Return the column sums of each fold's pair members of a block, shape (count, p)."""
+
+    def stride(self, n_rows: int) -> int:
+        """Return how far apart a fold's rows (or pairs) are that risks are counted on."""
+
+    def count_positive(
+        self, part: Part, block: Block, weights: Sequence[FloatArray], stride: int
+    ) -> tuple[Any, NDArray[np.intp]]:
+        """Return how many rows of each fold its own models decide for +1, and how many there are.
+
+        Shapes (count, k) and (count,); of each fold, every `stride`-th row (or pair) is counted.
+        """
+
 
 @dataclass(frozen=True)
 class DealtFolds:
@@ -268,6 +295,32 @@ class DealtFolds:
         size = at.stop - at.start
         firsts = [(fold - at.start) % self.count for fold in range(self.count)]
         return [slice(min(first, size), size, self.count) for first in firsts]
+
+    def grams(self, block: Block) -> Any:
+        """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
+        return grams_in_turn(block.tables[0], self.count, block.start)
+
+    def member_sums(self, block: Block) -> Any:
+        """Return the column sums of each fold's pair members of a block, shape (count, p)."""
+        return sum(column_sums_in_turn(rows, self.count, block.start) for rows in block.tables)
+
+    def stride(self, n_rows: int) -> int:
+        """Return one, or more than that where there are very many rows."""
+        return max(1, -(-n_rows // _COUNTED_ROWS))
+
+    def count_positive(
+        self, part: Part, block: Block, weights: Sequence[FloatArray], stride: int
+    ) -> tuple[Any, NDArray[np.intp]]:
+        """Return how many rows of each fold its own models decide for +1, and how many there are.
+
+        Shapes (count, k) and (count,); of each fold, every `stride`-th row (or pair) is counted.
+        """
+        start, period = block.start, stride * self.count
+        counts = sum(count_positive_in_turn(r, weights, start, period) for r in block.tables)
+        size = block.tables[0].shape[0]
+        firsts = [(fold - start) % period for fold in range(self.count)]
+        sizes = [len(range(first, size, period)) for first in firsts]
+        return counts, len(block.tables) * np.array(sizes)
 
 
 @dataclass(frozen=True)
@@ -292,6 +345,33 @@ class GivenFolds:
         """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
         here = (self.unlabeled if part == "unlabeled" else self.similar)[at]
         return [as_slice(np.flatnonzero(here == fold)) for fold in range(self.count)]
+
+    def grams(self, block: Block) -> Any:
+        """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
+        return np.stack([gram(rows) for (rows,) in self._rows("unlabeled", block)])
+
+    def member_sums(self, block: Block) -> Any:
+        """Return the column sums of each fold's pair members of a block, shape (count, p)."""
+        return np.stack([sum(map(column_sums, rows)) for rows in self._rows("similar", block)])
+
+    def stride(self, n_rows: int) -> int:
+        """Return one: all rows are counted on."""
+        return 1
+
+    def count_positive(
+        self, part: Part, block: Block, weights: Sequence[FloatArray], stride: int
+    ) -> tuple[Any, NDArray[np.intp]]:
+        """Return how many rows of each fold its own models decide for +1, and how many there are.
+
+        Shapes (count, k) and (count,).
+        """
+        own = zip(self._rows(part, block), weights, strict=True)
+        counts, sizes = zip(*(_count_positive(rows, w) for rows, w in own), strict=True)
+        return np.stack(counts), np.array(sizes)
+
+    def _rows(self, part: Part, block: Block) -> Iterator[list[Any]]:
+        for positions in self.split(part, block.rows):
+            yield [take_rows(table, positions) for table in block.tables]
 
 
 @dataclass(frozen=True)
@@ -321,9 +401,10 @@ class FoldSums:
 
 def sum_folds(engine: Engine, folds: Folds) -> FoldSums:
     """Collect the sums of every fold in one pass."""
-    (grams,) = engine.map_reduce("unlabeled", lambda b: (_by_fold(gram, "unlabeled", b, folds),))
-    (similar,) = engine.map_reduce(
-        "similar", lambda b: (_by_fold(column_sums, "similar", b, folds),)
+    (grams,), (similar,) = engine.map_reduce_both(
+        lambda block: (folds.grams(block),),
+        lambda block: (folds.member_sums(block),),
+        frugal=True,
     )
     return FoldSums(grams, similar)
 
@@ -342,9 +423,10 @@ def squared_weights(
     weights = []
     for fold in range(len(sums.grams)):
         summary = sums.without(fold)
-        path = RidgePath(summary.gram, regularize_intercept=regularize_intercept)
         linear = summary.means.linear_term(prior)
-        weights.append(np.column_stack([path.solve(linear, alpha) for alpha in alphas]))
+        weights.append(
+            ridge_weights(summary.gram, linear, alphas, regularize_intercept=regularize_intercept)
+        )
     return weights
 
 
@@ -364,11 +446,19 @@ def fold_risks(
     -------
     array of shape (n_folds, n_models)
     """
-    shares = (
-        _positive_shares(engine, "similar", weights, folds),
-        _positive_shares(engine, "unlabeled", weights, folds),
+    counted = engine.map_reduce_both(
+        _counting(engine, "unlabeled", weights, folds),
+        _counting(engine, "similar", weights, folds),
+        frugal=True,
     )
-    return zero_one_risk_of_shares(*shares, prior)
+    unlabeled, similar = (counts / sizes[:, None] for counts, sizes in counted)
+    return zero_one_risk_of_shares(similar, unlabeled, prior)
+
+
+def _counting(engine: Engine, part: Part, weights: Sequence[FloatArray], folds: Folds) -> Kernel:
+    """Return the kernel that counts decisions for +1 and rows, by fold."""
+    stride = folds.stride(engine.count(part))
+    return lambda block: folds.count_positive(part, block, weights, stride)
 
 
 class WithoutFold(Engine):
@@ -412,45 +502,15 @@ def _kept_before(position: int, n_folds: int, fold: int) -> int:
 
 def zero_one_risks(engine: Engine, weights: FloatArray, prior: float) -> FloatArray:
     """Return the zero-one SU risk of each column of weights, shape (n_features + 1, k), on rows."""
-    shares = []
-    for part in ("similar", "unlabeled"):
-        counts, size = engine.map_reduce(part, lambda block: _count_positive(block.tables, weights))
-        shares.append(counts / size)
-    return zero_one_risk_of_shares(shares[0], shares[1], prior)
+
+    def kernel(block: Block) -> Sums:
+        return _count_positive(block.tables, weights)
+
+    unlabeled, similar = (counts / size for counts, size in engine.map_reduce_both(kernel, kernel))
+    return zero_one_risk_of_shares(similar, unlabeled, prior)
 
 
-def _count_positive(tables: Iterable[Any], weights: FloatArray) -> tuple[NDArray[np.intp], int]:
-    counts, size = np.zeros(weights.shape[1], dtype=np.intp), 0
-    for rows in tables:
-        counts += count_positive(rows, weights)
-        size += rows.shape[0]
-    return counts, size
-
-
-def _rows_of_folds(part: Part, block: Block, folds: Folds) -> Iterator[list[Any]]:
-    """Yield, fold by fold, the block's rows in that fold (a view where folds are dealt in turn)."""
-    for positions in folds.split(part, block.rows):
-        yield [take_rows(table, positions) for table in block.tables]
-
-
-def _by_fold(kernel: Any, part: Part, block: Block, folds: Folds) -> FloatArray:
-    """Sum `kernel` over the block's tables for each fold, stacked along the first axis."""
-    return np.stack(
-        [sum(kernel(rows) for rows in tables) for tables in _rows_of_folds(part, block, folds)]
-    )
-
-
-def _positive_shares(
-    engine: Engine, part: Part, weights: Sequence[FloatArray], folds: Folds
-) -> FloatArray:
-    """Return the share of each fold's rows that its own models decide for +1, folds x models."""
-
-    def kernel(block: Block) -> tuple[FloatArray, NDArray[np.intp]]:
-        counted = [
-            _count_positive(tables, own)
-            for tables, own in zip(_rows_of_folds(part, block, folds), weights, strict=True)
-        ]
-        return np.stack([c for c, _ in counted]), np.array([size for _, size in counted])
-
-    counts, sizes = engine.map_reduce(part, kernel)
-    return np.asarray(counts / sizes[:, None])
+def _count_positive(tables: Sequence[Any], weights: FloatArray) -> tuple[Any, int]:
+    """Return how many rows each column of weights decides for +1, and how many there are."""
+    counts = sum(count_positive(rows, weights) for rows in tables)
+    return counts, sum(rows.shape[0] for rows in tables)

@@ -1,6 +1,7 @@
 """``likewise fit``: a table and pairs of its rows in, a saved classifier out."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -12,11 +13,13 @@ from likewise.cli.inputs import (
     DroppedNames,
     FeatureNames,
     IdColumn,
+    Inputs,
     PairsPath,
     TablePath,
     read_inputs,
 )
 from likewise.cli.pair_method import Pairing, pair_pipeline, summarise_pair
+from likewise.cli.sources import EngineOption, SchedulerOption, SourceInputs, open_inputs
 from likewise.cli.su_method import (
     PAPER_ALPHAS,
     LossName,
@@ -80,12 +83,15 @@ def fit(
     id_column: IdColumn = None,
     features: FeatureNames = None,
     drop: DroppedNames = None,
+    engine: EngineOption = None,
+    scheduler: SchedulerOption = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Learn a classifier from the rows of TABLE and PAIRS of them known to be alike, or to differ.
 
     Numbers are standardised and text columns become categories, inside the saved model.
+    With --engine, rows stay in files of Parquet and may be more than fit into memory.
     """
     from likewise.io import Model, check_output, save_model
 
@@ -96,27 +102,44 @@ def fit(
     if method is FitMethod.SU:
         check_prior_option(prior, positive)
     alphas = PAPER_ALPHAS if alpha is None else _numbers(alpha)
-    inputs = read_inputs(table, pairs, id_column=id_column, features=features, drop=drop)
-    common: dict[str, Any] = {"seed": seed, "positive": (positive or PositiveClass.MAJORITY).value}
-    if method is FitMethod.PAIR:
-        summarise: Any = summarise_pair
-        pipeline = pair_pipeline(
-            inputs, n_classes=classes or 2, pairing=(pairing or Pairing.AUTO).value, **common
-        )
+    opened: AbstractContextManager[Inputs]
+    chosen: dict[str, Any] = {"id_column": id_column, "features": features, "drop": drop}
+    if engine is not None:
+        opened = open_inputs(table, pairs, engine=engine, scheduler=scheduler, **chosen)
+    elif scheduler is not None:
+        raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
+    elif table.is_dir():
+        raise ValueError(f"{table} is a folder: add --engine parquet if it holds Parquet files.")
     else:
-        summarise = summarise_su
-        pipeline = su_pipeline(
-            inputs, loss=(loss or LossName.SQUARED).value, alphas=alphas, prior=prior, **common
-        )
-    with waiting("Fitting"):
-        with option_words() as warnings:
-            pipeline.fit(*inputs.pack())
-        save_model(output, Model(pipeline, inputs.features, inputs.table.id_column))
-        summary = summarise(pipeline, inputs, str(output), warnings)
+        opened = nullcontext(read_inputs(table, pairs, **chosen))
+    common: dict[str, Any] = {"seed": seed, "positive": (positive or PositiveClass.MAJORITY).value}
+    with opened as inputs:
+        if method is FitMethod.PAIR:
+            summarise: Any = summarise_pair
+            pipeline = pair_pipeline(
+                inputs, n_classes=classes or 2, pairing=(pairing or Pairing.AUTO).value, **common
+            )
+        else:
+            summarise = summarise_su
+            pipeline = su_pipeline(
+                inputs, loss=(loss or LossName.SQUARED).value, alphas=alphas, prior=prior, **common
+            )
+        with waiting("Fitting") if engine is None else nullcontext():
+            with option_words() as warnings:
+                _learn(pipeline, inputs)
+            save_model(output, Model(pipeline, inputs.features, inputs.table.id_column))
+            summary = summarise(pipeline, inputs, str(output), warnings)
     if as_json:
         show_json(asdict(summary))
     else:
         typer.echo(str(summary))
+
+
+def _learn(pipeline: Any, inputs: Inputs) -> None:
+    if isinstance(inputs, SourceInputs):
+        inputs.learn(pipeline)
+    else:
+        pipeline.fit(*inputs.pack())
 
 
 def _refuse_options_of_the_other(method: FitMethod, options: Mapping[str, Any]) -> None:

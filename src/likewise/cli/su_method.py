@@ -104,14 +104,26 @@ def summarise_su(
 def _risk_standard_error(pipeline: Any, inputs: "Inputs") -> float | None:
     """Return the standard error of an SU risk on so many pairs and rows.
 
-    The spread over a few folds would be too rough a standard error; one pair has none.
+    The spread over a few folds would be too rough a standard error; one pair has none. Of rows
+    that are not in memory, some tell how much a decision varies.
     """
-    from likewise import su_risk
+    import numpy as np
+
+    from likewise import unpack
+    from likewise.risk import similar_loss, similar_pair_share, unlabeled_loss
 
     if len(inputs.pairs.similar) < 2:
         return None
     rows, y = inputs.pack()
-    return su_risk(y, pipeline.decision_function(rows), prior=pipeline[-1].prior_).standard_error
+    prior = pipeline[-1].prior_
+    decisions = unpack(pipeline.decision_function(rows)[:, None], y)
+    first, second = (
+        similar_loss("zero_one", side, prior) for side in (decisions.left, decisions.right)
+    )
+    of_pairs = similar_pair_share(prior) * (first + second) / 2
+    of_rows = unlabeled_loss("zero_one", decisions.unlabeled, prior)
+    variance = np.var(of_pairs, ddof=1) / len(inputs.pairs.similar)
+    return float(np.sqrt(variance + np.var(of_rows, ddof=1) / len(inputs.table)))
 
 
 def _prior_facts(classifier: Any) -> dict[str, Any]:

@@ -46,6 +46,8 @@ class Block:
 
 
 Kernel = Callable[[Block], Sums]
+OnRows = Callable[[Part, int, int], None]
+"""Called with a part, how many of its rows have been summed, and how many there are."""
 
 
 class Engine(ABC):
@@ -55,9 +57,12 @@ class Engine(ABC):
     ----------
     n_passes : int
         How often the unlabeled rows have been read; the pairs are read at most as often.
+    on_rows : callable, optional
+        Told how far a pass has come, where the engine knows it.
     """
 
     n_passes: int = 0
+    on_rows: OnRows | None = None
 
     @property
     @abstractmethod
@@ -79,15 +84,40 @@ class Engine(ABC):
         An engine may call the kernel from several threads or on other machines, so a kernel must
         only return values, unless its engine is a `MemoryEngine`.
         """
+        self._begin(part)
+        return self._sum_over(part, kernel)
+
+    def map_reduce_both(
+        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool = False
+    ) -> tuple[Sums, Sums]:
+        """Return what `map_reduce` returns for the two parts; together they may take less time.
+
+        Kernels are frugal if they copy no rows: then an engine may hand them larger blocks.
+        """
+        self._begin("unlabeled")
+        self._begin("similar")
+        return self._sum_over_both(of_unlabeled, of_similar, frugal=frugal)
+
+    def _tell(self, part: Part, done: int) -> None:
+        """Tell whoever wants to know how many rows of a part have been summed."""
+        if self.on_rows is not None:
+            self.on_rows(part, done, self.count(part))
+
+    def _begin(self, part: Part) -> None:
         if not self.count(part):
             raise ValueError(f"There are no {part} rows to sum over.")
         if part == "unlabeled":
             self.n_passes += 1
-        return self._sum_over(part, kernel)
 
     @abstractmethod
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         """Sum a kernel over a part that has rows."""
+
+    def _sum_over_both(
+        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
+    ) -> tuple[Sums, Sums]:
+        """Sum a kernel over each part."""
+        return self._sum_over("unlabeled", of_unlabeled), self._sum_over("similar", of_similar)
 
     def every(self, part: Part, stride: int) -> tuple[Any, ...]:
         """Return every `stride`-th row (or pair) of a part as arrays in memory, by one pass."""

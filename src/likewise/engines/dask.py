@@ -4,7 +4,7 @@ Every partition is summed where it lies, and the sums are added up in a tree. A 
 with its worker is done again by the scheduler, so that a fit survives it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +12,11 @@ import numpy as np
 
 from likewise.engines.base import Engine, Kernel, Part, Sums, add_sums, cut
 from likewise.engines.joining import check_not_selves
+from likewise.engines.parquet import naming, parquet_schema, row_groups
 from likewise.engines.source import PairSource
 
+_PARTITION_ROWS = 1 << 18
+"""Rows of Parquet files in a partition, or those of one row group if they are more."""
 _FAN_IN = 8
 """How many sums are added up in one task of the tree."""
 
@@ -73,17 +76,96 @@ class DaskEngine(Engine):
         return self._parts[part].starts[-1]
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
+        (total,) = self._add_up({part: kernel})
+        return total
+
+    def _sum_over_both(
+        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
+    ) -> tuple[Sums, Sums]:
+        """Sum over both parts at once, so that no worker waits for the end of the first."""
+        first, second = self._add_up({"unlabeled": of_unlabeled, "similar": of_similar})
+        return first, second
+
+    def _add_up(self, kernels: dict[Part, Kernel]) -> list[Sums]:
+        import dask
+
+        compute: Any = dask.compute  # the library is not typed
+        leaves = {part: self._leaves(part, kernel) for part, kernel in kernels.items()}
+        if self.on_rows is None:
+            totals = compute(*map(_tree, leaves.values()))
+        else:
+            totals = _compute_watched(list(leaves.values()), self._counter(leaves))
+        return [tuple(total) for total in totals]
+
+    def _leaves(self, part: Part, kernel: Kernel) -> list[Any]:
+        """Return the sum over every partition as a task that is yet to be done."""
         from dask.delayed import delayed
 
         starts, blocks = self._parts[part]
         sum_partition = delayed(partial(_sum_partition, kernel), pure=False)
-        sums = [
+        return [
             sum_partition(start, *tables) for start, tables in zip(starts[:-1], blocks, strict=True)
         ]
-        add = delayed(_add, pure=False)
-        while len(sums) > 1:
-            sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
-        return tuple(sums[0].compute())
+
+    def _counter(self, leaves: dict[Part, list[Any]]) -> Callable[[Any], None]:
+        """Return what is called with the key of a task that is done, to tell of its rows."""
+        done: dict[Part, int] = dict.fromkeys(leaves, 0)
+        waited_for = {
+            leaf.key: (part, size)
+            for part, tasks in leaves.items()
+            for leaf, size in zip(tasks, np.diff(self._parts[part].starts).tolist(), strict=True)
+        }
+
+        def count(key: Any) -> None:
+            if key in waited_for:  # other tasks lead to it or follow, and it may be done twice
+                part, size = waited_for.pop(key)
+                done[part] += size
+                self._tell(part, done[part])
+
+        return count
+
+
+def _compute_watched(leaves: list[list[Any]], count: Callable[[Any], None]) -> Any:
+    """Add up sums; `count` is called with the key of every task that is done."""
+    import dask
+    from dask.callbacks import Callback
+
+    compute: Any = dask.compute
+    client = _client()
+    if client is None:
+        callback: Any = Callback
+        with callback(posttask=lambda key, *_: count(key)):
+            return compute(*map(_tree, leaves))
+    import distributed
+
+    library: Any = distributed
+    started = [client.persist(tasks) for tasks in leaves]
+    for future in library.as_completed(library.futures_of(started)):
+        count(future.key)
+    return compute(*map(_tree, started))
+
+
+def _client() -> Any:
+    """Return the client of the cluster in use, or None if there is none."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    find: Any = get_client
+    try:
+        return find()
+    except ValueError:
+        return None
+
+
+def _tree(sums: list[Any]) -> Any:
+    """Return the task that adds up sums, a few at a time."""
+    from dask.delayed import delayed
+
+    add = delayed(_add, pure=False)
+    while len(sums) > 1:
+        sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
+    return sums[0]
 
 
 class _Partitions(NamedTuple):
@@ -218,6 +300,47 @@ def _feature_names(frame: Any, source: PairSource) -> tuple[str, ...]:
     if source.columns is not None:
         return tuple(source.columns)
     return tuple(str(name) for name in frame.columns if name != source.id_column)
+
+
+def parquet_frame(files: Any, columns: Sequence[str], name: str) -> Any:
+    """Return columns of Parquet files as a Dask data frame of their row groups.
+
+    Unlike Dask's own reader it names the file if one cannot be read.
+
+    Parameters
+    ----------
+    files : file, folder, list of files or pyarrow dataset
+    columns : names
+    name : str
+        What the files are, for messages.
+    """
+    import dask.dataframe as dd
+
+    from_map: Any = dd.from_map
+    meta = parquet_schema(files, name).empty_table().select(list(columns)).to_pandas()
+    return from_map(partial(_read_groups, list(columns)), _pieces(files, name), meta=meta)
+
+
+def _pieces(files: Any, name: str) -> list[tuple[str, list[int]]]:
+    """Return files with some of their row groups, together about as many rows as make a task."""
+    pieces: list[tuple[str, list[int]]] = []
+    room = 0
+    for path, group, size in row_groups(files, name):
+        if not pieces or pieces[-1][0] != path or room < size:
+            pieces.append((path, []))
+            room = _PARTITION_ROWS
+        pieces[-1][1].append(group)
+        room -= size
+    return pieces
+
+
+def _read_groups(columns: list[str], piece: tuple[str, list[int]]) -> Any:
+    """Return row groups of a file as a data frame; runs on a worker."""
+    from pyarrow.parquet import ParquetFile
+
+    path, groups = piece
+    with naming(path), ParquetFile(path) as file:
+        return file.read_row_groups(groups, columns=columns).to_pandas()
 
 
 def _is_frame(rows: Any) -> bool:

@@ -29,6 +29,21 @@ _TASK_ROWS = 1 << 16
 _BATCH_ROWS = 1 << 15
 
 
+def parquet_schema(files: Any, name: str) -> Any:
+    """Return the pyarrow schema of Parquet files, all of whose footers have been read."""
+    return _Files.of(files, name).schema
+
+
+def read_parquet(files: Any, columns: Sequence[str], name: str) -> Any:
+    """Return some columns of Parquet files as a pyarrow table in memory."""
+    return _Files.of(files, name).read(columns)
+
+
+def row_groups(files: Any, name: str) -> list[tuple[str, int, int]]:
+    """Return the path, the number and the rows of every row group of Parquet files."""
+    return _Files.of(files, name).groups()
+
+
 class ParquetEngine(Engine):
     """Rows and pairs in Parquet files.
 
@@ -62,10 +77,18 @@ class ParquetEngine(Engine):
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         tables = self._tables[part]
-        tasks = [partial(_sum_range, tables, kernel, *span) for span in tables[0].spans()]
+        spans = tables[0].spans()
+        tasks = [partial(_sum_range, tables, kernel, *span) for span in spans]
         # Several threads sum at once, so each of them gets one thread of BLAS.
         with threadpool_limits(limits=1, user_api="blas"):
-            return add_sums(_in_order(tasks))
+            return add_sums(self._telling(part, spans, _in_order(tasks)))
+
+    def _telling(
+        self, part: Part, spans: list[tuple[int, int]], sums: Iterator[Sums]
+    ) -> Iterator[Sums]:
+        for (_, stop), here in zip(spans, sums, strict=True):
+            self._tell(part, stop)
+            yield here
 
 
 def open_parquet(source: PairSource) -> ParquetEngine:
@@ -196,7 +219,7 @@ class _Files:
         self._groups: list[_RowGroup] = []
         counts = [0]
         for fragment in dataset.get_fragments():
-            with _naming(fragment.path):
+            with naming(fragment.path):
                 for group in fragment.row_groups:
                     self._groups.append(_RowGroup(fragment, group.id))
                     counts.append(group.num_rows)
@@ -209,7 +232,7 @@ class _Files:
         import pyarrow.dataset as ds
 
         if not isinstance(files, ds.Dataset):
-            with _naming(files):
+            with naming(files):
                 files = ds.dataset(files, format="parquet")
         if not isinstance(files, ds.FileSystemDataset) or files.format.default_extname != "parquet":
             raise TypeError(f"`{name}` must be Parquet files; got a {type(files).__name__}.")
@@ -232,7 +255,7 @@ class _Files:
         last = int(np.searchsorted(self.bounds, stop, side="left"))
         for at in range(first, last):
             group, position = self._groups[at], int(self.bounds[at])
-            with _naming(group.fragment.path):
+            with naming(group.fragment.path):
                 for batch in group.fragment.subset(row_group_ids=[group.number]).to_batches(
                     schema=self.schema,
                     columns=list(columns),
@@ -250,6 +273,14 @@ class _Files:
                     position += len(batch)
                     if low < high:
                         yield batch.slice(low, high - low)
+
+    def groups(self) -> list[tuple[str, int, int]]:
+        """Return the path, the number and the rows of every row group."""
+        sizes = np.diff(self.bounds).tolist()
+        return [
+            (group.fragment.path, group.number, size)
+            for group, size in zip(self._groups, sizes, strict=True)
+        ]
 
     def read(self, columns: Sequence[str], chosen: Any = None) -> Any:
         """Return columns of all rows (or of those that are chosen) as a table in memory."""
@@ -345,7 +376,7 @@ def _as_array(table: Any, n_rows: int) -> NDArray[Any]:
 
 
 @contextmanager
-def _naming(path: Any) -> Iterator[None]:
+def naming(path: Any) -> Iterator[None]:
     """Name the file in whatever goes wrong while it is read."""
     pa = import_pyarrow()
     try:

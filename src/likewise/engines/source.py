@@ -4,13 +4,13 @@ How rows are read is the business of the engines; this module only tells them ap
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from likewise.engines.base import Engine
 
-__all__ = ["PairSource", "is_source", "open_engine", "pack_source"]
+__all__ = ["OpenSource", "PairSource", "is_source", "open_engine", "pack_source"]
 
 Kind = Literal["parquet", "dask", "torch"]
 
@@ -67,6 +67,20 @@ class PairSource:
     id_column: str = "id"
 
 
+@dataclass(frozen=True, eq=False)
+class OpenSource(PairSource):
+    """A source whose engine is open already: estimators read from that.
+
+    Parameters
+    ----------
+    engine : Engine
+    """
+
+    unlabeled: Any = None
+    similar: Any = None
+    engine: Engine = field(kw_only=True)
+
+
 def is_source(rows: Any) -> bool:
     """Tell whether rows are of a kind that is read by an engine rather than held as a table."""
     return _kind_of(rows) is not None
@@ -85,6 +99,8 @@ def pack_source(unlabeled: Any, similar: Any, dissimilar: Any) -> PairSource:
 
 def open_engine(source: PairSource) -> Engine:
     """Return the engine that reads a source."""
+    if isinstance(source, OpenSource):
+        return source.engine
     kind = _kind_of(source.unlabeled)
     if kind == "parquet":
         from likewise.engines.parquet import open_parquet

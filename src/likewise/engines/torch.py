@@ -1,19 +1,28 @@
 """The torch engine: rows on a device, summed there in their own precision.
 
-Sums of blocks come back to the host and are added up in double precision.
+Sums of blocks are added up on the device in double precision, and come to the host once in a pass.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from likewise.engines.arrays import to_numpy
+from likewise.engines.arrays import fetch, is_tensor
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
 from likewise.engines.joining import check_not_selves
 from likewise.engines.source import PairSource
 
-_BLOCK_ENTRIES = 1 << 28
-"""Numbers in a block: 1 GiB in single precision; waiting for many small sums costs more."""
+_HOST_BYTES = 1 << 25
+"""Size of a block in the memory of the host."""
+_DEVICE_BYTES = 1 << 30
+"""Size of a block on a device at most: smaller ones would slow it down."""
+_SHARE_OF_MEMORY = 32
+"""A block takes at most this part of the memory of a device: some kernels copy it several times."""
+_FRUGAL_BYTES = 1 << 34
+"""Size of a block for kernels that copy nothing."""
+_ROUND_ROWS = 122_880
+"""Large blocks have a multiple of it, which leaves no row over in the pieces of up to six folds."""
 
 
 class TorchEngine(Engine):
@@ -42,14 +51,39 @@ class TorchEngine(Engine):
         return int(self._tables[part][0].shape[0])
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
-        size = max(1, _BLOCK_ENTRIES // self.n_features)
-        starts = range(0, self.count(part), size)
-        return add_sums(self._fetch(part, kernel, start, size) for start in starts)
+        return fetch(self._add_up(part, kernel))
 
-    def _fetch(self, part: Part, kernel: Kernel, start: int, size: int) -> Sums:
-        tables = tuple(table[start : start + size] for table in self._tables[part])
-        sums = kernel(Block(tables, start))
-        return tuple(entry if isinstance(entry, list) else to_numpy(entry) for entry in sums)
+    def _sum_over_both(
+        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
+    ) -> tuple[Sums, Sums]:
+        """Sum over both parts before anything is fetched, so that the device does not wait."""
+        first = self._add_up("unlabeled", of_unlabeled, frugal=frugal)
+        fetched = fetch(first + self._add_up("similar", of_similar, frugal=frugal))
+        return fetched[: len(first)], fetched[len(first) :]
+
+    def _add_up(self, part: Part, kernel: Kernel, *, frugal: bool = False) -> Sums:
+        """Sum a kernel over a part, on the device."""
+        return add_sums(_in_double(kernel(block)) for block in self._blocks(part, frugal=frugal))
+
+    def _blocks(self, part: Part, *, frugal: bool) -> Iterator[Block]:
+        size = _block_rows(self._tables[part][0], frugal=frugal)
+        for start in range(0, self.count(part), size):
+            tables = tuple(table[start : start + size] for table in self._tables[part])
+            block = Block(tables, start)
+            yield block
+            self._tell(part, block.rows.stop)
+
+
+def _block_rows(table: Any, *, frugal: bool) -> int:
+    """Return how many rows of a table to read at once."""
+    n_bytes = _HOST_BYTES
+    if table.is_cuda:
+        import torch
+
+        memory = torch.cuda.get_device_properties(table.device).total_memory
+        n_bytes = _FRUGAL_BYTES if frugal else min(_DEVICE_BYTES, memory // _SHARE_OF_MEMORY)
+    n_rows: int = max(1, n_bytes // (table.shape[1] * table.element_size()))
+    return n_rows - n_rows % _ROUND_ROWS if n_rows > _ROUND_ROWS else n_rows
 
 
 def open_torch(source: PairSource) -> TorchEngine:
@@ -57,9 +91,9 @@ def open_torch(source: PairSource) -> TorchEngine:
     import torch
 
     rows, similar = source.unlabeled, source.similar
-    if rows.ndim != 2 or not rows.is_floating_point():
+    if rows.ndim != 2 or rows.dtype not in {torch.float32, torch.float64}:
         raise ValueError(
-            f"`unlabeled` must be a table of floating-point numbers, not {rows.dtype} of shape "
+            f"`unlabeled` must be a table of float32 or float64, not {rows.dtype} of shape "
             f"{tuple(rows.shape)}."
         )
     if not (isinstance(similar, tuple) and len(similar) == 2):
@@ -72,7 +106,8 @@ def open_torch(source: PairSource) -> TorchEngine:
         _check_row_numbers(numbers, rows.shape[0])
         check_not_selves(*numbers.cpu().numpy().T)
         similar = rows[numbers[:, 0]], rows[numbers[:, 1]]
-    left, right = (side.to(rows) for side in similar)
+    rows = rows.detach()
+    left, right = (side.detach().to(rows) for side in similar)
     if left.shape != right.shape or left.shape[1:] != rows.shape[1:]:
         raise ValueError(
             f"`similar` has tables of shape {tuple(left.shape)} and {tuple(right.shape)}, but the "
@@ -89,3 +124,10 @@ def _check_row_numbers(numbers: Any, n_rows: int) -> None:
             f"Pair {first} names rows {numbers[first].tolist()}, but there are rows 0 to "
             f"{n_rows - 1}."
         )
+
+
+def _in_double(sums: Sums) -> Sums:
+    """Return the sums of a block such that adding up many of them loses nothing."""
+    import torch
+
+    return tuple(entry.to(torch.float64) if is_tensor(entry) else entry for entry in sums)

@@ -1,7 +1,7 @@
 """Minimisers of ``mean phi(w.x) - c.w + (alpha / 2) |w|^2``; they know nothing of pairs."""
 
 from likewise.solvers.base import Solution, penalty_diagonal
-from likewise.solvers.closed_form import RidgePath
+from likewise.solvers.closed_form import RidgePath, minimise_squared, ridge_weights
 from likewise.solvers.interior_point import minimise_double_hinge
 from likewise.solvers.newton import minimise_smooth
 from likewise.solvers.smoothed_hinge import minimise_smoothed_hinge
@@ -12,5 +12,7 @@ __all__ = [
     "minimise_double_hinge",
     "minimise_smooth",
     "minimise_smoothed_hinge",
+    "minimise_squared",
     "penalty_diagonal",
+    "ridge_weights",
 ]

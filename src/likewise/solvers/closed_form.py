@@ -1,8 +1,13 @@
-"""The squared loss in closed form: one eigendecomposition serves every alpha and linear term.
+"""The squared loss in closed form.
 
 With the even part ``(z^2 + 1) / 4`` the minimiser solves ``(G + 2 alpha I) w = 2 c``, where G is
-the mean outer product of the rows. The solver sees G and c; it knows nothing of rows.
+the mean outer product of the rows. One eigendecomposition serves every alpha and linear term
+(`RidgePath`); for a few of them, solving for each is quicker (`ridge_weights`). The solver sees G
+and c; it knows nothing of rows.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, lstsq
@@ -12,6 +17,76 @@ from likewise.solvers.base import Solution, penalty_diagonal
 
 _ENOUGH = 1e-12
 """Relative gap beyond which a system is solved once more, scaled."""
+_FEW_ALPHAS = 8
+"""So many systems are solved one by one in less time than an eigendecomposition takes."""
+
+
+def ridge_weights(
+    gram: FloatArray,
+    linear: FloatArray,
+    alphas: Sequence[float],
+    *,
+    regularize_intercept: bool = True,
+) -> FloatArray:
+    """Return the minimisers of `RidgePath` for one linear term and every alpha, (p, n_alphas).
+
+    Parameters
+    ----------
+    gram : array of shape (p, p)
+    linear : array of shape (p,)
+    alphas : sequence of floats
+    regularize_intercept : bool, default True
+    """
+    if len(alphas) <= _FEW_ALPHAS:
+        weights = _solve_each(gram, linear, alphas, regularize_intercept)
+        if weights is not None:
+            return weights
+    path = RidgePath(gram, regularize_intercept=regularize_intercept)
+    return np.column_stack([path.solve(linear, alpha) for alpha in alphas])
+
+
+def minimise_squared(
+    gram: FloatArray,
+    linear: FloatArray,
+    alpha: float,
+    *,
+    regularize_intercept: bool = True,
+    tol: float = 1e-9,
+) -> Solution:
+    """Return the minimiser of `RidgePath` for one alpha, with its objective and gap.
+
+    Parameters
+    ----------
+    gram : array of shape (p, p)
+    linear : array of shape (p,)
+    alpha : float
+    regularize_intercept : bool, default True
+    tol : float
+        For the gap.
+    """
+    solved = _solve_each(gram, linear, [alpha], regularize_intercept)
+    if solved is None:
+        path = RidgePath(gram, regularize_intercept=regularize_intercept)
+        return path.solution(linear, alpha, tol=tol)
+    weights, penalty = solved[:, 0], penalty_diagonal(linear.size - 1, alpha, regularize_intercept)
+    objective, gap = map(float, _assess(gram, weights, penalty, linear))
+    return Solution(weights, objective, gap, n_iter=1, converged=gap <= tol)
+
+
+def _solve_each(
+    gram: FloatArray, linear: FloatArray, alphas: Sequence[float], regularize_intercept: bool
+) -> FloatArray | None:
+    """Solve one system for each alpha; None if that is not exact enough."""
+    d = linear.size - 1
+    penalties = np.array([penalty_diagonal(d, alpha, regularize_intercept) for alpha in alphas])
+    systems = gram + 2.0 * penalties[:, :, None] * np.eye(d + 1)
+    try:
+        solved: Any = np.linalg.solve(systems, 2.0 * linear[:, None])
+    except np.linalg.LinAlgError:
+        return None
+    weights: FloatArray = solved[:, :, 0]
+    gaps = _assess(gram, weights, penalties, linear)[1]
+    return weights.T if np.all(gaps <= _ENOUGH) else None
 
 
 class RidgePath:
@@ -60,13 +135,8 @@ class RidgePath:
     def _assess(self, weights: FloatArray, linear: FloatArray, alpha: float) -> tuple[float, float]:
         """Return the objective and the relative duality gap."""
         penalty = penalty_diagonal(weights.size - 1, alpha, self._regularize_intercept)
-        image = self._gram @ weights
-        objective = 0.25 * (weights @ image + 1.0) - linear @ weights + 0.5 * penalty @ weights**2
-        gradient = 0.5 * image - linear + penalty * weights
-        # Half the gradient times the step to the exact minimiser, in the penalty's norm.
-        free = penalty == 0.0
-        gap = 0.5 * np.sum(gradient[~free] ** 2 / penalty[~free]) + np.sum(gradient[free] ** 2)
-        return float(objective), float(gap) / max(1.0, abs(float(objective)))
+        objective, gap = _assess(self._gram, weights, penalty, linear)
+        return float(objective), float(gap)
 
     def _solve_scaled(self, linear: FloatArray, alpha: float) -> FloatArray:
         """Solve for one alpha after scaling the system to a unit diagonal."""
@@ -79,3 +149,16 @@ class RidgePath:
     def _ridge(self, right_hand_side: FloatArray, alpha: float) -> FloatArray:
         coordinates = self._vectors.T @ right_hand_side
         return np.asarray(self._vectors @ (coordinates / (self._values + 2.0 * alpha)))
+
+
+def _assess(
+    gram: FloatArray, weights: FloatArray, penalty: FloatArray, linear: FloatArray
+) -> tuple[Any, Any]:
+    """Return the objective at weights of shape (..., p) and its relative duality gap."""
+    image = weights @ gram
+    objective = 0.25 * (np.sum(weights * image, axis=-1) + 1.0) - weights @ linear
+    objective += 0.5 * np.sum(penalty * weights**2, axis=-1)
+    gradient = 0.5 * image - linear + penalty * weights
+    # Half the gradient times the step to the exact minimiser, in the penalty's norm.
+    gap = np.sum(gradient**2 / np.where(penalty > 0.0, 2.0 * penalty, 1.0), axis=-1)
+    return objective, gap / np.maximum(1.0, np.abs(objective))

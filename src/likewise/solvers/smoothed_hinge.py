@@ -245,10 +245,10 @@ def _sum_block(weights: FloatArray, width_before: float, width: float, block: Bl
     share = _clip((size - low) / span, 0.0, 1.0)
     in_bend = (share > 0) & (share < 1)
     return (
-        0.5 * _clip(size, 1.0, None).sum(),
-        _rounded(size, width_before).sum(),
-        _rounded(size, width).sum(),
-        0.5 * share.sum(),
+        0.5 * _total(_clip(size, 1.0, None)),
+        _total(_rounded(size, width_before)),
+        _total(_rounded(size, width)),
+        0.5 * _total(share),
         weighted_sum(rows, 0.5 * share * _sign(z)),
         weighted_gram(rows, _indicator(in_bend, z) * (0.5 / span)),
     )
@@ -283,6 +283,12 @@ def _rounded(size: Any, width: float) -> Any:
 def _indicator(is_true: Any, values: Any) -> Any:
     """Return ones and zeros in the precision of `values`."""
     return namespace_of(values).ones_like(values) * is_true
+
+
+def _total(values: Any) -> Any:
+    """Return the sum in double precision: the gap is a small difference of such sums."""
+    xp = namespace_of(values)
+    return xp.sum(values, dtype=xp.float64)
 
 
 def _sign(z: Any) -> Any:
