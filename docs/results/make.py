@@ -1,60 +1,245 @@
-"""The table at the head of the README, made of the records beside this file.
+"""What README.md and docs/reproduced.md say of the results, made of the records beside this file.
 
-``python docs/results/headline.py`` puts it between the marks in README.md; ``--check`` only says
-whether it is there already.
+``python docs/results/make.py`` writes both; with ``--check`` it only says whether they are as the
+records want them. No number in them is typed by hand.
 """
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from likewise.experiments.methods import REFERENCE, title_of
-from likewise.experiments.published import TABLE_4
+from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
 from likewise.experiments.runner import Record
-from likewise.experiments.statistics import group, mean_of
+from likewise.experiments.statistics import Mean, group, mean_of
 
 HERE = Path(__file__).parent
 README = HERE.parent.parent / "README.md"
+PAGE = HERE.parent / "reproduced.md"
 MARKS = "<!-- headline -->", "<!-- end of headline -->"
 OURS = "pair-likelihood"
+FLOOR = 0.54
+"""KM1 and KM2 return a prior just below this where their search ends on its own lower end."""
 
 
-def headline(records: list[Record]) -> str:
-    """Return the benchmark in five columns, as Markdown."""
-    own = [record for record in records if record["experiment"] == "benchmark"]
-    found = {
-        (dataset, method): mean_of(some, "accuracy")
-        for (dataset, method), some in group(own, "dataset", "method").items()
-    }
+class Results:
+    """Means over trials, by dataset and method, in percent."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.records = records
+        own = self.of("benchmark")
+        self.means: dict[tuple[str, str], Mean] = {
+            (dataset, method): mean_of(some, "accuracy")
+            for (dataset, method), some in group(own, "dataset", "method").items()
+        }
+        self.datasets = sorted({dataset for dataset, _ in self.means})
+
+    def of(self, experiment: str, **settings: object) -> list[Record]:
+        """Return the records of an experiment that have the settings."""
+        return [
+            record
+            for record in self.records
+            if record["experiment"] == experiment
+            and all(record[name] == value for name, value in settings.items())
+        ]
+
+    def accuracy(self, dataset: str, method: str) -> float:
+        """Return a mean accuracy in percent."""
+        value = self.means[dataset, method].value
+        if value is None:
+            raise ValueError(f"{method} has no accuracy on {dataset}")
+        return 100 * value
+
+    def error(self, dataset: str, method: str) -> float:
+        """Return its standard error."""
+        return 100 * (self.means[dataset, method].standard_error or 0.0)
+
+    def average(self, method: str) -> float:
+        """Return the mean over datasets that the paper has too."""
+        return _mean(self.accuracy(dataset, method) for dataset in self._of_both(method))
+
+    def printed(self, method: str) -> float:
+        """Return the same mean of the paper's numbers."""
+        return _mean(
+            cell.accuracy for name in self._of_both(method) if (cell := TABLE_4[name, method])
+        )
+
+    def best_rival(self, dataset: str) -> str:
+        """Return the best method that is neither ours nor told the labels."""
+        rivals = {method for _, method in self.means} - {OURS, REFERENCE}
+        return max(sorted(rivals), key=lambda method: self.accuracy(dataset, method))
+
+    def _of_both(self, method: str) -> list[str]:
+        return [name for name in self.datasets if TABLE_4.get((name, method), 0) is not None]
+
+
+def headline(found: Results) -> str:
+    """Return the benchmark in four columns, as Markdown."""
     lines = [
         "| dataset | best in the paper | best rival, re-run | PairClassifier | all labels |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
-    totals = [0.0] * 4
-    datasets = sorted({dataset for dataset, _ in found})
-    for dataset in datasets:
-        rivals = {
-            method: mean
-            for (name, method), mean in found.items()
-            if name == dataset and method not in (OURS, REFERENCE) and mean.value is not None
-        }
-        best = max(rivals, key=lambda method: rivals[method].value or 0.0)
+    columns: list[list[float]] = []
+    for dataset in found.datasets:
+        rival = found.best_rival(dataset)
         printed = max(
             cell.accuracy for (name, _), cell in TABLE_4.items() if name == dataset and cell
         )
-        means = [rivals[best], found[dataset, OURS], found[dataset, REFERENCE]]
-        numbers = [printed, *(100 * (mean.value or 0.0) for mean in means)]
-        errors = [
-            f"{value:.1f} ({100 * (mean.standard_error or 0.0):.1f})"
-            for value, mean in zip(numbers[1:], means, strict=True)
+        methods = [rival, OURS, REFERENCE]
+        columns.append([printed, *(found.accuracy(dataset, method) for method in methods)])
+        cells = [
+            f"{found.accuracy(dataset, method):.1f} ({found.error(dataset, method):.1f})"
+            for method in methods
         ]
-        cells = [f"{printed:.1f}", f"{errors[0]} {title_of(best)}", f"**{errors[1]}**", errors[2]]
-        lines.append(f"| {dataset} | " + " | ".join(cells) + " |")
-        totals = [total + number for total, number in zip(totals, numbers, strict=True)]
-    means_of_all = [f"{total / len(datasets):.1f}" for total in totals]
-    means_of_all[2] = f"**{means_of_all[2]}**"
-    lines.append("| mean | " + " | ".join(means_of_all) + " |")
+        shown = [f"{printed:.1f}", f"{cells[0]} {title_of(rival)}", f"**{cells[1]}**", cells[2]]
+        lines.append(f"| {dataset} | " + " | ".join(shown) + " |")
+    means = [f"{_mean(column):.1f}" for column in zip(*columns, strict=True)]
+    means[2] = f"**{means[2]}**"
+    lines.append("| mean | " + " | ".join(means) + " |")
     return "\n".join(lines)
+
+
+def page(found: Results) -> str:
+    """Return docs/reproduced.md."""
+    return (
+        "\n\n".join(
+            [
+                "# What did and did not reproduce",
+                "Every number here is made from [the records](results/records.jsonl) by "
+                "`docs/results/make.py`; all tables are in [results/tables.md](results/tables.md). "
+                "Accuracies are clustering accuracies in percent, averaged over the datasets that "
+                "both we and the paper have, 20 trials each; the prior is 0.7 and unknown.",
+                _columns(found),
+                *_benchmark(found),
+                *_figures(found),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _columns(found: Results) -> str:
+    lines = ["| column of Table 4 | ours | paper | difference |", "| --- | ---: | ---: | ---: |"]
+    for method in PUBLISHED_METHODS:
+        ours, paper = found.average(method), found.printed(method)
+        lines.append(f"| {title_of(method)} | {ours:.1f} | {paper:.1f} | {ours - paper:+.1f} |")
+    return "\n".join(lines)
+
+
+def _benchmark(found: Results) -> list[str]:
+    trials = [one for one in found.of("benchmark", method="su-squared") if one["status"] == "ok"]
+    floor = sum(one["prior_estimate"] < FLOOR for one in trials)
+    imsat = [found.accuracy(name, "imsat") for name in found.datasets]
+    printed = [cell.accuracy for (_, name), cell in TABLE_4.items() if name == "imsat" and cell]
+    dimc = [cell.accuracy for (_, name), cell in TABLE_4.items() if name == "dimc" and cell]
+    within = sum(
+        found.accuracy(name, OURS)
+        >= found.accuracy(name, found.best_rival(name)) - found.error(name, OURS)
+        for name in found.datasets
+    )
+    gap = _mean(
+        found.accuracy(name, REFERENCE) - found.accuracy(name, OURS) for name in found.datasets
+    )
+    return [
+        "## Table 4",
+        "**Reproduced, somewhat above: the squared-loss column.** "
+        f"{found.average('su-squared'):.1f} against {found.printed('su-squared'):.1f}; within two "
+        f"standard errors of the difference on {_agreeing(found, 'su-squared')} of "
+        f"{len(found.datasets)} sets.",
+        "**Not reproduced: the double-hinge column.** The program in the paper is unbounded; the "
+        f"corrected one reaches {found.average('su-double-hinge'):.1f} with the same prior "
+        f"estimate, where the paper prints {found.printed('su-double-hinge'):.1f}. We do not know "
+        "how that column was made.",
+        "**KM2's floor.** The prior estimate behind both columns ends on its own lower end, "
+        f"{FLOOR:g} or less, in {floor} of {len(trials)} samples: there it says nothing of the "
+        "data. See [why KM1 and KM2 are no default](km-is-not-consistent.md).",
+        f"**IMSAT at the majority rate.** The paper's column lies between {min(printed):.1f} and "
+        f"{max(printed):.1f} on all sets, as one cluster for all rows would. Without a gradient "
+        f"through its own targets the method does not collapse: {min(imsat):.1f} to "
+        f"{max(imsat):.1f}.",
+        f"**DIMC** is printed between {min(dimc):.1f} and {max(dimc):.1f} whatever the data; ours "
+        "follows the data.",
+        "**Stronger rivals.** ITML, SERAPH and 3SMIC are far above the paper's columns, mostly "
+        "because features are standardised and open choices were made with care (see their "
+        "docstrings). SERAPH on w8a, which the paper lacks, reaches "
+        f"{found.accuracy('w8a', 'seraph'):.1f}.",
+        "**Ours.** `PairClassifier` is ahead of, or within one standard error of, the best rival "
+        f"on {within} of {len(found.datasets)} sets, and {gap:.1f} points below a classifier that "
+        "learned from every label.",
+    ]
+
+
+def _agreeing(found: Results, method: str) -> int:
+    """Count the datasets on which ours and the paper's number agree."""
+    apart = [
+        abs(found.accuracy(name, method) - cell.accuracy)
+        / (found.error(name, method) ** 2 + cell.standard_error**2) ** 0.5
+        for name in found.datasets
+        if (cell := TABLE_4[name, method])
+    ]
+    return sum(z <= 2.0 for z in apart)
+
+
+def _figures(found: Results) -> list[str]:
+    return [
+        "## Figures",
+        "**Figure 5 (more unlabeled rows).** From 200 to 1600 unlabeled rows the error falls on "
+        f"{_falls(found)}. On banana no line separates the classes.",
+        f"**Figure 4 (the class prior).** {_prior_errors(found)}",
+        "**Figures 2 and 3, Theorems 1, 2 and 4** hold as printed, Theorem 3 in the corrected form "
+        "of [the mathematics](math.md); tables and pictures are in the report.",
+        "**A prior of one half**, which the paper excludes: "
+        + ", ".join(
+            f"{title_of(method)} {100 * (mean.value or 0.0):.1f}"
+            for (method,), some in group(found.of("half", prior=0.5), "method").items()
+            if (mean := mean_of(some, "accuracy"))
+        )
+        + " (waveform).",
+    ]
+
+
+def _falls(found: Results) -> str:
+    counts = []
+    for prior in (0.1, 0.7):
+        falls = []
+        for own in group(found.of("unlabeled", prior=prior), "dataset").values():
+            means = [
+                mean.value
+                for _, some in sorted(group(own, "n_unlabeled").items())
+                if (mean := mean_of(some, "error")).value is not None
+            ]
+            falls.append(means[-1] < means[0])
+        counts.append(f"{sum(falls)} of {len(falls)} sets at prior {prior:g}")
+    return " and ".join(counts)
+
+
+def _prior_errors(found: Results) -> str:
+    records = found.of("prior")
+    sizes = sorted({record["n"] for record in records})
+    words = []
+    for method, name in (
+        ("km2", "KM2"),
+        ("pair_moments", "pair moments"),
+        ("pair_likelihood", "the pair likelihood"),
+    ):
+        ends = []
+        for size in (sizes[0], sizes[-1]):
+            own = found.of("prior", method=method, n=size)
+            by_set = group(own, "dataset").values()
+            means = [mean.value for some in by_set if (mean := mean_of(some, "error")).value]
+            ends.append(_mean(value for value in means if value is not None))
+        words.append(f"{name} {ends[0]:.3f} and {ends[1]:.3f}")
+    trials = len({record["trial"] for record in records})
+    return (
+        f"Mean absolute error at n = {sizes[0]} and {sizes[-1]}, averaged over sets ({trials} "
+        f"trials): " + "; ".join(words) + "."
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
 
 
 def read_records() -> list[Record]:
@@ -63,15 +248,23 @@ def read_records() -> list[Record]:
         return [json.loads(line) for line in lines]
 
 
-def main() -> None:
-    """Put the table into the README, or check that it is there."""
+def wanted() -> dict[Path, str]:
+    """Return what both files should hold."""
+    found = Results(read_records())
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(MARKS[0])
     _, after = rest.split(MARKS[1])
-    made = f"{before}{MARKS[0]}\n{headline(read_records())}\n{MARKS[1]}{after}"
-    if "--check" in sys.argv:
-        sys.exit(0 if made == text else "README.md does not show what the records say")
-    README.write_text(made, encoding="utf-8")
+    readme = f"{before}{MARKS[0]}\n{headline(found)}\n{MARKS[1]}{after}"
+    return {README: readme, PAGE: page(found)}
+
+
+def main() -> None:
+    """Write both files, or check them."""
+    for path, text in wanted().items():
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} does not say what the records say: python docs/results/make.py")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from likewise.engines.base import Engine
 from likewise.engines.memory import MemoryEngine
@@ -145,10 +146,11 @@ def cross_fit_by_passes(
     -------
     Candidate
     """
-    near = minimise(sample, alpha, start)
-    shares = evaluate(sample.design.decide(near.weights), sample, near.pair_shares)[0].shares
-    state = State.of(near, float(shares[1]), sample.counts.similar, sample.counts.unlabeled)
-    fit = minimise_by_passes(_engine_of(sample), sample.design.standardise, alpha, state)
+    with threadpool_limits(1, user_api="blas"):  # products too small to share
+        near = minimise(sample, alpha, start)
+        shares = evaluate(sample.design.decide(near.weights), sample, near.pair_shares)[0].shares
+        state = State.of(near, float(shares[1]), sample.counts.similar, sample.counts.unlabeled)
+        fit = minimise_by_passes(_engine_of(sample), sample.design.standardise, alpha, state)
     if engine is not None:
         fit = minimise_by_passes(engine, standardise, alpha, fit.state)
     if not fit.converged:
