@@ -11,6 +11,7 @@ from benchmarks import (
     gpu,
     growth,
     import_time,
+    kernel_mean,
     logistic,
     pair_fit,
     pair_moments,
@@ -54,6 +55,10 @@ BENCHMARKS = {
     "pair_fit": Benchmark(
         full=partial(pair_fit.measure, n_rows=1_000_000, n_features=50, repeats=3),
         quick=partial(pair_fit.measure, n_rows=10_000, n_features=50, repeats=1),
+    ),
+    "kernel_mean": Benchmark(
+        full=partial(kernel_mean.measure, shapes=((500, 500), (250, 1000)), repeats=3),
+        quick=partial(kernel_mean.measure, shapes=((100, 100),), repeats=1),
     ),
     "pair_moments": Benchmark(
         full=partial(pair_moments.measure, n_rows=1_000_000, n_features=50, repeats=3),

@@ -12,7 +12,7 @@ from likewise.experiments.classification import clustering_accuracy, learn
 from likewise.experiments.methods import METHODS, REFERENCE, SHARING, ordered, title_of
 from likewise.experiments.samples import Draw, Task, draw_task
 
-DRAW = Draw("gaussians", 200, 120, 200, prior=0.7, trial=1)
+DRAW = Draw("gaussians", 300, 300, 200, prior=0.7, trial=1)
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_dimc_is_fitted_on_test_rows_too_and_scored_on_unlabeled_rows(
     found = METHODS["dimc"].fit(task)
     ((X, y),) = seen
     np.testing.assert_array_equal(X[-200:], task.X_test)
-    assert np.count_nonzero(y == 0) == 120 + 200
-    assert found.unlabeled.shape == (120,)
+    assert np.count_nonzero(y == 0) == 300 + 200
+    assert found.unlabeled.shape == (300,)
 
 
 def test_labels_reach_what_is_there_to_be_reached(task: Task) -> None:

@@ -21,8 +21,8 @@ __all__ = ["PairingTest", "compare_pairings"]
 
 _FEW_PAIRS = 50
 """Pairs of the smallest class below which the chi-square distribution is not relied on."""
-_DOUBTFUL = 0.2
-"""A chi-square p-value above it needs no closer look: random pairing stands."""
+_DOUBTFUL = (1e-4, 0.2)
+"""Chi-square p-values outside need no closer look: random pairing falls, or stands."""
 _MOST_SAMPLES = 99
 _ENOUGH_ABOVE = 5
 """Simulated gains above the one found after which simulation stops (Besag and Clifford, 1991)."""
@@ -75,7 +75,7 @@ def compare_pairings(scores: FloatArray, counts: Counts) -> PairingTest:
     found = _fit(scores, counts)
     p_value = float(chi2.sf(found.statistic, df=found.shares.size - 1))
     smallest = counts.similar * float(found.expected.min())
-    if p_value < _DOUBTFUL and smallest < _FEW_PAIRS:
+    if _DOUBTFUL[0] < p_value < _DOUBTFUL[1] and smallest < _FEW_PAIRS:
         p_value = _simulated_p_value(scores, counts, found)
     order = slice(None, None, -1) if scores.shape[1] == 1 else slice(None)
     return PairingTest(
