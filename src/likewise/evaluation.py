@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.learner.calibration import CROSS_FITTED
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
@@ -416,9 +417,10 @@ def _estimates(
 ) -> dict[str, Estimate]:
     """Return values with intervals that also allow for what a bootstrap cannot see.
 
-    Clones are not the classifier itself: where they disagree, either may be right. And where all
-    pairs agree, every bootstrap sample does, though a rate of ``log(1 / (1 - level)) / n`` could
-    have gone unseen.
+    Scores are given to it, though they were learned from the same rows (`CROSS_FITTED`). Clones
+    are not the classifier itself: where they disagree, either may be right. And where all pairs
+    agree, every bootstrap sample does, though a rate of ``log(1 / (1 - level)) / n`` could have
+    gone unseen.
     """
     values = judged.values()
     clones = _CLONES * disagreement * float(ndtri((1.0 + level) / 2.0))
@@ -428,8 +430,9 @@ def _estimates(
         value = float(values[k])
         low, high = np.quantile(draws[:, k], [(1 - level) / 2, (1 + level) / 2])
         apart = 0.0 if name in ("prior", "pair_agreement") else clones
-        low = value - np.hypot(max(value - low, 0.0), apart)
-        high = value + np.hypot(max(high - value, 0.0), apart)
+        widening = 1.0 if name == "pair_agreement" else CROSS_FITTED**-0.5
+        low = value - np.hypot(widening * max(value - low, 0.0), apart)
+        high = value + np.hypot(widening * max(high - value, 0.0), apart)
         low, high = min(low, 1.0 - unseen), max(high, unseen)
         estimates[name] = Estimate(value, (max(float(low), 0.0), min(float(high), 1.0)))
     return estimates
