@@ -13,6 +13,7 @@ from likewise.experiments.methods import REFERENCE, title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import Mean, group, mean_of
+from likewise.experiments.unlabeled import falling
 
 HERE = Path(__file__).parent
 README = HERE.parent.parent / "README.md"
@@ -200,17 +201,11 @@ def _figures(found: Results) -> list[str]:
 
 
 def _falls(found: Results) -> str:
-    counts = []
-    for prior in (0.1, 0.7):
-        falls = []
-        for own in group(found.of("unlabeled", prior=prior), "dataset").values():
-            means = [
-                mean.value
-                for _, some in sorted(group(own, "n_unlabeled").items())
-                if (mean := mean_of(some, "error")).value is not None
-            ]
-            falls.append(means[-1] < means[0])
-        counts.append(f"{sum(falls)} of {len(falls)} sets at prior {prior:g}")
+    falls = falling(found.of("unlabeled"))
+    counts = [
+        f"{sum(falls[prior])} of {len(falls[prior])} sets at prior {prior:g}"
+        for prior in (0.1, 0.7)
+    ]
     return " and ".join(counts)
 
 

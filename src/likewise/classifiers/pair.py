@@ -17,9 +17,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.classifiers.rows import read_source, refuse_labels
+from likewise.classifiers.rows import read_source
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine, PairSource
+from likewise.engines.source import refuse_labels
 from likewise.learner.calibration import CROSS_FITTED, calibrate, calibrate_classes
 from likewise.learner.information import PairInformation, pair_information
 from likewise.learner.learn import Learned, Settings, feature_maps, learn, learn_from_engine

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise.engines import Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.finite import ADVICE, name_value, raise_not_finite
+from likewise.engines.source import refuse_labels
 from likewise.objective import Means
 from likewise.pairs import (
     Positions,
@@ -26,7 +27,7 @@ from likewise.pairs import (
 )
 from likewise.selection import DealtFolds, Folds, GivenFolds, PairKFold, WithoutFold
 
-__all__ = ["WeakRows", "read_rows", "read_source", "refuse_labels"]
+__all__ = ["WeakRows", "read_rows", "read_source"]
 
 _LARGEST_MEAN = 1e140
 """Beyond it, products of two features overflow."""
@@ -188,12 +189,6 @@ def read_source(estimator: Any, source: PairSource) -> Engine:
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return engine
-
-
-def refuse_labels(y: ArrayLike | None) -> None:
-    """Raise if weak labels were passed beside a source."""
-    if y is not None:
-        raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
 
 
 def _dealt(cv: PairKFold, engine: Engine) -> DealtFolds:

@@ -19,10 +19,11 @@ def raise_not_finite(engine: Engine) -> NoReturn:
         (found,) = engine.map_reduce(part, _find_not_finite)
         if found:
             position, column, value = found[0]
-            which = str(column) if engine.feature_names is None else engine.feature_names[column]
+            names_of_columns = engine.feature_names
+            which = column if names_of_columns is None else repr(names_of_columns[column])
             raise ValueError(
                 f"The rows contain {name_value(value)}, first at {name} {position}, column "
-                f"{which if engine.feature_names is None else repr(which)}; {ADVICE}"
+                f"{which}; {ADVICE}"
             )
     raise ValueError("The rows contain values too large to be squared; scale the features.")
 

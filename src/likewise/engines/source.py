@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from likewise.engines.base import Engine
 
-__all__ = ["OpenSource", "PairSource", "is_source", "open_engine", "pack_source"]
+__all__ = ["OpenSource", "PairSource", "is_source", "open_engine", "pack_source", "refuse_labels"]
 
 Kind = Literal["parquet", "dask", "torch"]
 
@@ -95,6 +95,12 @@ def pack_source(unlabeled: Any, similar: Any, dissimilar: Any) -> PairSource:
     if similar is None:
         raise ValueError("There are no pairs: pass at least one pair as `similar`.")
     return PairSource(unlabeled, similar)
+
+
+def refuse_labels(y: Any) -> None:
+    """Raise if weak labels were passed beside a source."""
+    if y is not None:
+        raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
 
 
 def open_engine(source: PairSource) -> Engine:

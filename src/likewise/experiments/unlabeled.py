@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENT", "N_SIMILAR", "PRIORS", "SIZES", "measure", "plot", "sections"]
+__all__ = ["EXPERIMENT", "N_SIMILAR", "PRIORS", "SIZES", "falling", "measure", "plot", "sections"]
 
 N_SIMILAR = 200
 SIZES = (200, 400, 800, 1600)
@@ -108,8 +108,18 @@ def sections(records: Sequence[Record]) -> list[Section]:
     ]
 
 
-def _trend(records: Sequence[Record]) -> str:
-    """Say on how many datasets the error is lower with the most rows than with the fewest."""
+def falling(records: Sequence[Record]) -> dict[float, list[bool]]:
+    """Tell for each dataset, by prior, whether the error is less with the most unlabeled rows.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    dict
+        Datasets with one number of unlabeled rows are left out.
+    """
     falls: dict[float, list[bool]] = {}
     for (_, prior), own in sorted(group(records, "dataset", "prior").items()):
         means = [
@@ -119,6 +129,11 @@ def _trend(records: Sequence[Record]) -> str:
         ]
         if len(means) > 1:
             falls.setdefault(prior, []).append(means[-1] < means[0])
+    return falls
+
+
+def _trend(records: Sequence[Record]) -> str:
+    falls = falling(records)
     if not falls:
         return "One number of unlabeled rows was run, which shows no trend."
     counts = ", ".join(

@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
+from likewise.engines.source import refuse_labels
 from likewise.learner.learn import Learned, Settings, feature_maps, learn
 from likewise.learner.table import Table, spacing
 from likewise.likelihood import Counts
@@ -76,8 +77,7 @@ class ScoredPrior(BaseEstimator):
 
     def _read(self, X: Any, y: ArrayLike | None) -> "Rows":
         if isinstance(X, PairSource):
-            if y is not None:
-                raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
+            refuse_labels(y)
             return Rows.of_engine(open_engine(X))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         return Rows.of_table(Table.of(X, self._locate(y, X.shape[0])))
