@@ -23,7 +23,8 @@ from likewise.learner.calibration import CROSS_FITTED
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
-from likewise.learner.learn import Learned, Settings, feature_maps, learn
+from likewise.learner.learn import Learned, Settings, learn
+from likewise.learner.maps import feature_maps
 from likewise.learner.pairing import compare_pairings
 from likewise.learner.table import Table
 from likewise.likelihood import Counts, expand, log_probabilities
@@ -313,13 +314,19 @@ def _unfitted(clf: Any) -> Any:
     """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
     copy, inner = clone(clf), _innermost(clf)
     if isinstance(inner, PairClassifier) and not hasattr(clf, "best_estimator_"):
-        transformer = inner.feature_map_.transformer
-        _innermost(copy).set_params(
-            features="linear" if transformer is None else clone(transformer),
-            alphas=[inner.alpha_],
-            pairing=inner.pairing_,
-        )
+        _innermost(copy).set_params(**_chosen(inner))
     return copy
+
+
+def _chosen(clf: PairClassifier) -> dict[str, Any]:
+    """Return what a classifier chose, as parameters."""
+    chosen: dict[str, Any] = {"pairing": clf.pairing_}
+    if clf.alpha_ is None:  # a sum over feature maps: weighed anew, at the penalties it is over
+        parts = [row.alpha for row in clf.selection_.rows if row.weight and not row.chosen]
+        return chosen | {"alphas": parts}
+    transformer = clf.feature_map_.transformer
+    features = "linear" if transformer is None else clone(transformer)
+    return chosen | {"alphas": [clf.alpha_], "features": features}
 
 
 def _check_signal(learned: Learned, predictions: NDArray[np.bool_]) -> None:

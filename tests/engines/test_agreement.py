@@ -16,6 +16,7 @@ from likewise.engines import MemoryEngine, PairSource, base, open_engine
 from likewise.engines import torch as torch_engine
 from likewise.engines.kernels import decide
 from likewise.learner import learn
+from likewise.learner.maps import feature_maps
 from likewise.losses import logistic
 from likewise.objective import SUObjective, summarise
 from likewise.pairs import locate
@@ -236,7 +237,7 @@ def test_priors_agree(
     monkeypatch.setattr(scores, "_SAMPLE_SIZE", 200)
 
     def linear(features: Any, *settings: Any, **others: Any) -> Any:
-        return learn.feature_maps("linear", *settings, **others)
+        return feature_maps("linear", *settings, **others)
 
     monkeypatch.setattr(scores, "feature_maps", linear)
     sample = draw_waveform(500, 700)

@@ -54,8 +54,8 @@ def models_of_folds(
         return seen[-1]
 
     monkeypatch.setattr(crossfit, "minimise", spy)
-    parts = crossfit._parts(sample, deal(sample.counts))
-    crossfit._judged(sample, parts, 0.1, start, crossfit._refit(0.1, start))
+    parts = crossfit.parts_of(sample, deal(sample.counts))
+    crossfit.judge(sample, parts, 0.1, start, crossfit._refit(0.1, start))
     return seen
 
 

@@ -10,13 +10,12 @@ import likewise as lw
 from likewise.learner import learn as module
 from likewise.learner.features import RadialFeatures
 from likewise.learner.learn import (
-    FeatureMap,
     Learned,
     Settings,
     default_alphas,
-    feature_maps,
     learn,
 )
+from likewise.learner.maps import FeatureMap, feature_maps
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import locate
@@ -64,13 +63,52 @@ def test_the_best_entry_of_the_selection_is_chosen() -> None:
 def test_the_selection_is_a_table() -> None:
     selection = learned(*draw(Counts(60, 60)), alphas=[0.3, 0.03]).selection
     lines = str(selection).splitlines()
-    assert lines[0].split() == ["features", "alpha", "held-out", "nats", "s.e."]
+    assert lines[0].split() == ["features", "alpha", "held-out", "nats", "s.e.", "weight"]
     assert len(lines) == 3
     assert sum("<- chosen" in line for line in lines) == 1
     table = selection.to_dict()
     assert table["alpha"] == [0.3, 0.03]
     assert table["features"] == ["linear", "linear"]
     assert table["chosen"].count(True) == 1
+    assert table["weight"] == [float(chosen) for chosen in table["chosen"]]
+
+
+def bent(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
+    """Two classes apart along a line and in their spread across it: each map sees one half."""
+
+    def points(of_class: Any) -> FloatArray:
+        along = rng.standard_normal(n) + np.where(of_class, 1.2, -1.2)
+        across = rng.standard_normal((2, n)) * np.where(of_class, 0.5, 1.5)
+        return np.column_stack([along, *across, *rng.standard_normal((6, n))])
+
+    pairs, rows = rng.random((2, n)) < [[0.845], [0.7]]
+    X, y = lw.pack(points(rows), similar=(points(pairs), points(pairs)))
+    return X, y
+
+
+def test_a_sum_over_feature_maps_is_one_line_of_the_selection(rng: np.random.Generator) -> None:
+    found = learned(*bent(rng, 300), features="auto", alphas=[0.1, 0.01])
+    (chosen,) = [row for row in found.selection.rows if row.chosen]
+    parts = [row for row in found.selection.rows if row.weight and not row.chosen]
+    assert chosen.alpha is None
+    assert found.candidate.alpha is None
+    assert {part.features for part in parts} == set(chosen.features.split(" + "))
+    assert found.features.name == chosen.features
+    assert sum(part.weight for part in parts) == pytest.approx(1.0)
+    assert chosen.information > max(part.information for part in parts)
+    assert f"{parts[0].weight:.2f}" in str(found.selection)
+
+
+def test_one_feature_map_more_than_two_classes_or_many_rows_are_not_summed(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = bent(rng, 300)
+    one = learned(X, y, features="linear", alphas=[0.1, 0.01])
+    three = learned(X, y, features="auto", alphas=[0.1], n_classes=3)
+    monkeypatch.setattr(module, "_SELECTION_SIZE", 100)
+    many = learned(X, y, features="auto", alphas=[0.1])
+    for found in (one, three, many):
+        assert all(row.alpha for row in found.selection.rows)
 
 
 def test_standard_errors_of_the_selection_are_those_over_folds() -> None:
@@ -83,7 +121,8 @@ def test_standard_errors_of_the_selection_are_those_over_folds() -> None:
 def test_rings_need_radial_features(rng: np.random.Generator) -> None:
     found = learned(*rings(rng, 150), features="auto", alphas=[0.1, 0.01])
     assert found.features.name.startswith("rbf")
-    assert {row.features for row in found.selection.rows} == {"linear", "rbf 0.9", "rbf 0.5"}
+    tried = {row.features for row in found.selection.rows if row.alpha}
+    assert tried == {"linear", "rbf 0.9", "rbf 0.5"}
 
 
 def test_noise_has_no_signal(rng: np.random.Generator) -> None:

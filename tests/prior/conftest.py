@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from likewise.learner.learn import feature_maps
+from likewise.learner.maps import feature_maps
 from likewise.prior import scores
 
 

@@ -23,7 +23,8 @@ from likewise.engines import Engine, PairSource
 from likewise.engines.source import refuse_labels
 from likewise.learner.calibration import CROSS_FITTED, calibrate, calibrate_classes
 from likewise.learner.information import PairInformation, pair_information
-from likewise.learner.learn import Learned, Settings, feature_maps, learn, learn_from_engine
+from likewise.learner.learn import Learned, Settings, learn, learn_from_engine
+from likewise.learner.maps import feature_maps
 from likewise.learner.pairing import PairingTest, compare_pairings
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, is_sparse, locate_pairs
@@ -45,15 +46,17 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 
     with a ridge penalty; see `likewise.likelihood` for dissimilar pairs, for pairs that were not
     formed at random, and for how the rows' distribution is profiled out. Features (linear or
-    radial) and penalty are chosen by the likelihood of held-out pairs; scores of rows that the
-    models did not see then calibrate the chances and tell the prior.
+    radial) and penalty are chosen by the likelihood of held-out pairs, and so is a weighted sum of
+    the scores of several kinds of features; scores of rows that the models did not see then
+    calibrate the chances and tell the prior.
 
     Parameters
     ----------
     n_classes : int, default 2
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
         What the scores are linear in: the standardised columns, radial features of them, or what
-        a scikit-learn transformer makes of them. "auto" tries linear and radial ones.
+        a scikit-learn transformer makes of them. "auto" tries linear and radial ones, and for two
+        classes a sum over both.
     alphas : "auto" or sequence of floats, default "auto"
         Ridge penalties to choose from.
     positive : {"majority", "minority"}, default "majority"
@@ -93,11 +96,12 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         False if held-out pairs do not speak for any model: then every row is predicted to be of
         the larger class.
     features_ : str
-        Name of the chosen features.
-    alpha_ : float
-        The chosen penalty.
+        Name of the chosen features; several with a plus if their scores are summed.
+    alpha_ : float or None
+        The chosen penalty; None for a sum, whose parts are in `selection_`.
     coef_ : array of shape (1, n_features), or (n_classes, n_features)
-        In the units of the columns, where the chosen features are linear.
+        In the units of the columns, where the chosen features are linear (ask for them by
+        ``features="linear"``).
     intercept_ : array of shape (1,), or (n_classes,)
     n_passes_ : int or None
         How often the rows of a `PairSource` were read; None for a table in memory.

@@ -77,7 +77,7 @@ def summarise_pair(
         model=model,
         **inputs.counts(),
         chosen_features=classifier.features_,
-        alpha=float(classifier.alpha_),
+        alpha=classifier.alpha_,
         classes=classes,
         positive=classifier.positive,
         prior=np.asarray(classifier.prior_).tolist(),
@@ -119,7 +119,7 @@ class PairSummary:
     features: list[str]
     text_features: list[str]
     chosen_features: str
-    alpha: float
+    alpha: float | None
     classes: list[int]
     positive: str
     prior: Any
@@ -142,7 +142,7 @@ class PairSummary:
                 ("dissimilar pairs", f"{self.dissimilar_pairs:,}"),
                 ("columns", columns_in_words(self.features, self.text_features)),
                 ("features", self._chosen_features()),
-                ("penalty", f"{self.alpha:.2g}"),
+                ("penalty", "each score its own" if self.alpha is None else f"{self.alpha:.2g}"),
                 *self._priors(),
                 ("information", self._information()),
                 ("pairing", self._pairing()),
@@ -152,11 +152,8 @@ class PairSummary:
         )
 
     def _chosen_features(self) -> str:
-        kind, *how = self.chosen_features.split()
-        if kind == "linear":
-            return "linear in the columns"
-        of_what = " of principal components" if how[1:] else ""
-        return f"radial, {how[0]} typical distances wide{of_what}"
+        parts = [_in_words(name) for name in self.chosen_features.split(" + ")]
+        return parts[0] if len(parts) == 1 else f"a sum of scores: {'; '.join(parts)}"
 
     def _priors(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:
@@ -185,3 +182,11 @@ class PairSummary:
         if len(self.classes) == 2:
             return f"+1 for {self.predicted_shares[-1]:.1%} of the rows"
         return ", ".join(f"{label} for {share:.1%}" for label, share in shares) + " of the rows"
+
+
+def _in_words(features: str) -> str:
+    kind, *how = features.split()
+    if kind == "linear":
+        return "linear in the columns"
+    of_what = " of principal components" if how[1:] else ""
+    return f"radial, {how[0]} typical distances wide{of_what}"

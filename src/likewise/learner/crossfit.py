@@ -26,7 +26,15 @@ from likewise.learner.passes import (
 )
 from likewise.losses import FloatArray
 
-__all__ = ["Candidate", "cross_fit", "cross_fit_by_passes", "cross_fit_from"]
+__all__ = [
+    "Candidate",
+    "Part",
+    "cross_fit",
+    "cross_fit_by_passes",
+    "cross_fit_from",
+    "judge",
+    "parts_of",
+]
 
 _PATIENCE = 2
 """Penalties to go on for after the held-out likelihood began to fall."""
@@ -38,7 +46,8 @@ class Candidate:
 
     Attributes
     ----------
-    alpha : float
+    alpha : float or None
+        None if the scores are a sum over models with penalties of their own.
     model : PairModel
         Learned from the whole sample.
     held_out : array of shape (n_folds,)
@@ -47,7 +56,7 @@ class Candidate:
         Cross-fitted scores, all folds on the scale of `model`.
     """
 
-    alpha: float
+    alpha: float | None
     model: PairModel
     held_out: FloatArray
     scores: FloatArray
@@ -84,12 +93,12 @@ def cross_fit(
     -------
     list of Candidate
     """
-    parts = list(_parts(sample, folds))
+    parts = list(parts_of(sample, folds))
     falling = sorted(alphas, reverse=True)
     path = fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)
     candidates: list[Candidate] = []
     for alpha, model in zip(falling, path, strict=False):
-        candidates.append(_judged(sample, parts, alpha, model, _refit(alpha, model)))
+        candidates.append(judge(sample, parts, alpha, model, _refit(alpha, model)))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
         if found[best] > 0 and best < len(found) - _PATIENCE:
@@ -114,7 +123,7 @@ def cross_fit_from(
     Candidate
     """
     model = ordered(minimise(sample, alpha, start), sample)
-    return _judged(sample, _parts(sample, folds), alpha, model, _refit(alpha, model))
+    return judge(sample, parts_of(sample, folds), alpha, model, _refit(alpha, model))
 
 
 def cross_fit_by_passes(
@@ -161,13 +170,13 @@ def cross_fit_by_passes(
             stacklevel=2,
         )
 
-    def refit(part: _Part) -> PairModel:
+    def refit(part: Part) -> PairModel:
         inside = collect(_engine_of(part.test), sample.design.standardise, fit.last)
         return leave_out(fit, inside).model.turned(is_upside_down)
 
     is_upside_down = bool(fit.state.common[0] < 0.5)
     model = fit.state.model.turned(is_upside_down)
-    return _judged(sample, _parts(sample, folds), alpha, model, refit)
+    return judge(sample, parts_of(sample, folds), alpha, model, refit)
 
 
 def _engine_of(sample: Sample) -> MemoryEngine:
@@ -175,7 +184,7 @@ def _engine_of(sample: Sample) -> MemoryEngine:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """One fold: its rows, as a mask and as a sample, and the sample of all others."""
 
     inside: NDArray[np.bool_]
@@ -183,28 +192,45 @@ class _Part:
     test: Sample
 
     @classmethod
-    def of(cls, sample: Sample, inside: NDArray[np.bool_]) -> "_Part":
+    def of(cls, sample: Sample, inside: NDArray[np.bool_]) -> "Part":
+        """Return the fold of the rows that a mask marks."""
         return cls(inside, sample.among(~inside), sample.among(inside))
 
 
-def _parts(sample: Sample, folds: NDArray[np.intp]) -> Iterable[_Part]:
+def parts_of(sample: Sample, folds: NDArray[np.intp]) -> Iterable[Part]:
     """Yield one fold after the other, so that copies of many rows do not add up."""
-    return (_Part.of(sample, folds == fold) for fold in np.unique(folds))
+    return (Part.of(sample, folds == fold) for fold in np.unique(folds))
 
 
-def _refit(alpha: float, model: PairModel) -> Callable[[_Part], PairModel]:
+def _refit(alpha: float, model: PairModel) -> Callable[[Part], PairModel]:
     # Starting from the fit to all rows only picks the hill; the climb forgets it.
     return lambda part: minimise(part.train, alpha, model)
 
 
-def _judged(
+def judge(
     sample: Sample,
-    parts: Iterable[_Part],
-    alpha: float,
+    parts: Iterable[Part],
+    alpha: float | None,
     model: PairModel,
-    refit: Callable[[_Part], PairModel],
+    refit: Callable[[Part], PairModel],
 ) -> Candidate:
-    """Score every fold by a model that did not see it."""
+    """Score every fold by a model that did not see it.
+
+    Parameters
+    ----------
+    sample : Sample
+    parts : iterable of Part
+    alpha : float or None
+        Kept in the candidate.
+    model : PairModel
+        Learned from the whole sample.
+    refit : callable
+        From a part to a model of all other rows.
+
+    Returns
+    -------
+    Candidate
+    """
     whole = sample.design.decide(model.weights)
     scores = np.empty_like(whole)
     held_out = []

@@ -1,36 +1,36 @@
-"""Class scores from pairs: feature maps and penalties, the best on held-out pairs is kept."""
+"""Class scores from pairs: feature maps and penalties, chosen by the likelihood of held-out pairs.
+
+The best of two classes may be a weighted sum over feature maps (see `likewise.learner.blend`).
+"""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from likewise.engines.arrays import to_numpy
 from likewise.engines.base import Engine
 from likewise.engines.finite import raise_not_finite
 from likewise.engines.memory import MemoryEngine
+from likewise.learner.blend import Entry, blend
 from likewise.learner.crossfit import Candidate, cross_fit, cross_fit_by_passes, cross_fit_from
-from likewise.learner.design import Design, Sample
-from likewise.learner.features import RadialFeatures, column_scale
+from likewise.learner.design import Sample
+from likewise.learner.features import RadialFeatures
+from likewise.learner.maps import FeatureMap
 from likewise.learner.table import Table
+from likewise.learner.tried import Selection, Tried
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, is_sparse
 from likewise.selection import PairKFold
 
 __all__ = [
-    "FeatureMap",
     "Learned",
-    "Selection",
     "Settings",
-    "Tried",
     "default_alphas",
-    "feature_maps",
     "learn",
     "learn_from_engine",
 ]
@@ -38,12 +38,6 @@ __all__ = [
 _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 """Penalties for a sample of `_USUAL_PAIRS` pairs."""
 _USUAL_PAIRS = 500
-_WIDTHS = (0.9, 0.5)
-"""Kernel widths, in units of the typical distance of two rows."""
-_FEWEST_TO_REDUCE = 2
-"""With more columns, a kernel of their principal components is tried too."""
-_MOST_KERNEL_FEATURES = 2000
-"""Sparse tables with more columns are not made dense for a kernel."""
 _SELECTION_SIZE = 4000
 """Pairs and rows that features and penalty are chosen on at most, where there are twice as many."""
 _SAMPLE_SIZE = 20_000
@@ -51,87 +45,6 @@ _SAMPLE_SIZE = 20_000
 and that scores of radial features, or of more than two classes, are learned from."""
 _ODDS = 20.0
 """Odds against chance, after allowing for all that was tried, that count as a signal."""
-
-
-@dataclass(frozen=True)
-class FeatureMap:
-    """What a score is linear in: the standardised columns, or a transformer's.
-
-    Attributes
-    ----------
-    name : str
-    transformer : fitted transformer, or None for the columns themselves
-    mean, scale : arrays of shape (n_map_features,)
-    """
-
-    name: str
-    transformer: Any
-    mean: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def fit(cls, name: str, transformer: Any, rows: Any) -> tuple["FeatureMap", Design]:
-        """Fit a map to rows and return it with the rows' design."""
-        if transformer is None:
-            mean, scale = column_scale(rows)
-        else:
-            rows = _float_table(transformer.fit_transform(rows))
-            radial = isinstance(transformer, RadialFeatures)
-            mean, scale = _unscaled(rows) if radial else column_scale(rows)
-        return cls(name, transformer, mean, scale), Design(rows, mean, scale)
-
-    def design(self, rows: Any) -> Design:
-        """Return other rows as the score sees them."""
-        if self.transformer is not None:
-            rows = _float_table(self.transformer.transform(rows))
-        return Design(rows, self.mean, self.scale)
-
-    def standardise(self, rows: Any) -> Any:
-        """Return dense rows of any library as the score sees them, centred and scaled."""
-        if self.transformer is None:
-            return Design(rows, self.mean, self.scale).standardise(rows)
-        return self.design(to_numpy(rows)).dense()
-
-
-def _unscaled(rows: Any) -> tuple[FloatArray, FloatArray]:
-    return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-
-
-def _float_table(rows: Any) -> Any:
-    return rows.tocsr() if is_sparse(rows) else np.asarray(rows, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One line of the selection: features, penalty, held-out log-likelihood in nats per pair."""
-
-    features: str
-    alpha: float
-    information: float
-    standard_error: float
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class Selection:
-    """All that was tried, in order; prints as a table."""
-
-    rows: tuple[Tried, ...]
-
-    def __str__(self) -> str:
-        lines = [f"{'features':<12}{'alpha':>10}{'held-out nats':>16}{'s.e.':>9}"]
-        for row in self.rows:
-            mark = "  <- chosen" if row.chosen else ""
-            lines.append(
-                f"{row.features:<12}{row.alpha:>10.2g}{row.information:>16.4f}"
-                f"{row.standard_error:>9.4f}{mark}"
-            )
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns of the table."""
-        names = ("features", "alpha", "information", "standard_error", "chosen")
-        return {name: [getattr(row, name) for row in self.rows] for name in names}
 
 
 @dataclass(frozen=True)
@@ -169,39 +82,6 @@ def default_alphas(n_pairs: int) -> tuple[float, ...]:
     """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
     factor = math.sqrt(_USUAL_PAIRS / n_pairs)
     return tuple(alpha * factor for alpha in _ALPHAS)
-
-
-def feature_maps(
-    features: Any,
-    n_columns: int,
-    random_state: np.random.RandomState,
-    *,
-    is_sparse_table: bool = False,
-) -> list[tuple[str, Any]]:
-    """Return the names and transformers, not fitted, that a choice of features stands for.
-
-    Parameters
-    ----------
-    features : {"auto", "linear", "rbf"} or transformer
-    n_columns : int
-        Number of columns of the table.
-    random_state : RandomState
-    is_sparse_table : bool
-        Whether the table is sparse.
-    """
-    linear: tuple[str, Any] = ("linear", None)
-    if isinstance(features, str):
-        seed = random_state.randint(2**31 - 1)
-        kernels = [
-            (f"rbf {width:g}", RadialFeatures(width, random_state=seed)) for width in _WIDTHS
-        ]
-        if n_columns > _FEWEST_TO_REDUCE:
-            reduced = RadialFeatures(_WIDTHS[0], principal=True, random_state=seed)
-            kernels.append((f"rbf {_WIDTHS[0]:g} pc", reduced))
-        if features == "auto" and is_sparse_table and n_columns > _MOST_KERNEL_FEATURES:
-            return [linear]
-        return {"auto": [linear, *kernels], "linear": [linear], "rbf": kernels}[features]
-    return [(type(features).__name__, clone(features))]
 
 
 @dataclass(frozen=True)
@@ -314,21 +194,20 @@ class _Search:
         some = sample.thinned(_SELECTION_SIZE)
         folds = self._deal(some)
         pool = self._try(some, folds, maps)
-        features, best = max(pool, key=lambda entry: entry[1].information)
-        selection = _selection(pool, best)
-        if some.counts != source.counts:
-            shrinkage = math.sqrt(some.counts.pairs / source.counts.pairs)
-            alpha = best.alpha * (1.0 if self.settings.alphas else shrinkage)
-            best, some, folds = self._learn_from_more(features, best, alpha, source, sample)
-        return Learned(features, best, selection, some.counts, folds)
+        is_whole = some.counts == source.counts
+        if is_whole and self.settings.n_classes == 2:
+            pool += _sums(pool, some.counts, folds)
+        best = max(pool, key=_information)
+        found = best.candidate
+        if not is_whole:
+            found, some, folds = self._learn_from_more(best, some.counts.pairs, source, sample)
+        return Learned(best.features, found, _selection(pool, best), some.counts, folds)
 
     def _deal(self, table: Table) -> Any:
         splitter = PairKFold(self.settings.cv, shuffle=True, random_state=self.random_state)
         return splitter.deal(table.counts.row_sets, table.counts.rows)
 
-    def _try(
-        self, table: Table, folds: Any, maps: Sequence[tuple[str, Any]]
-    ) -> list[tuple[FeatureMap, Candidate]]:
+    def _try(self, table: Table, folds: Any, maps: Sequence[tuple[str, Any]]) -> list[Entry]:
         """Cross-fit every feature map at every penalty."""
         seeds = self.random_state.randint(2**31 - 1, size=len(maps))
         # Hundreds of small products: threads would wait for each other longer than they work.
@@ -337,12 +216,19 @@ class _Search:
                 delayed(_cross_fit_map)(table, folds, name, transformer, self.settings, int(seed))
                 for (name, transformer), seed in zip(maps, seeds, strict=True)
             )
-        return [(features, candidate) for features, tried in found for candidate in tried]
+        return [Entry(features, candidate) for features, tried in found for candidate in tried]
 
     def _learn_from_more(
-        self, features: FeatureMap, best: Candidate, alpha: float, source: _Source, sample: Table
+        self, best: Entry, n_pairs: int, source: _Source, sample: Table
     ) -> tuple[Candidate, Table, Any]:
-        """Learn the chosen model from all rows, or from the sample where passes cannot."""
+        """Learn the chosen model from all rows, or from the sample where passes cannot.
+
+        The penalty was chosen on `n_pairs` pairs: with more, it falls.
+        """
+        features, model = best.features, best.candidate.model
+        alpha = cast(float, best.candidate.alpha)  # a sum is not learned from more rows
+        if not self.settings.alphas:
+            alpha *= math.sqrt(n_pairs / source.counts.pairs)
         is_linear = not isinstance(features.transformer, RadialFeatures)
         by_passes = source.engine is not None and self.settings.n_classes == 2 and is_linear
         if not by_passes and source.table is not None and features.transformer is None:
@@ -351,9 +237,9 @@ class _Search:
         rows = Sample(features.design(sample.rows), sample.counts)
         if not by_passes or is_sparse(rows.design.rows):
             with threadpool_limits(1, user_api="blas"):
-                return cross_fit_from(rows, folds, alpha, best.model), sample, folds
+                return cross_fit_from(rows, folds, alpha, model), sample, folds
         whole = None if sample.counts == source.counts else source.engine
-        found = cross_fit_by_passes(whole, features.standardise, rows, folds, alpha, best.model)
+        found = cross_fit_by_passes(whole, features.standardise, rows, folds, alpha, model)
         return found, sample, folds
 
 
@@ -372,16 +258,31 @@ def _cross_fit_map(
     return features, candidates
 
 
-def _selection(pool: Iterable[tuple[FeatureMap, Candidate]], best: Candidate) -> Selection:
-    return Selection(
-        tuple(
-            Tried(
-                features.name,
-                float(candidate.alpha),
-                candidate.information,
-                float(candidate.held_out.std(ddof=1) / np.sqrt(candidate.held_out.size)),
-                candidate is best,
-            )
-            for features, candidate in pool
-        )
+def _information(entry: Entry) -> float:
+    return entry.candidate.information
+
+
+def _sums(pool: Sequence[Entry], counts: Counts, folds: Any) -> list[Entry]:
+    """Return the sum over the feature maps that held-out pairs speak for, if there are several."""
+    best: dict[str, Entry] = {}
+    for entry in sorted(pool, key=_information):
+        best[entry.features.name] = entry
+    parts = [entry for entry in best.values() if _information(entry) > 0]
+    parts.sort(key=_information, reverse=True)
+    return [blend(parts, counts, folds)] if len(parts) > 1 else []
+
+
+def _selection(pool: Iterable[Entry], best: Entry) -> Selection:
+    return Selection(tuple(_tried(entry, best) for entry in pool))
+
+
+def _tried(entry: Entry, best: Entry) -> Tried:
+    candidate = entry.candidate
+    return Tried(
+        entry.features.name,
+        candidate.alpha,
+        candidate.information,
+        float(candidate.held_out.std(ddof=1) / np.sqrt(candidate.held_out.size)),
+        1.0 if entry is best else best.weights.get(entry, 0.0),
+        entry is best,
     )

@@ -20,7 +20,8 @@ from sklearn.utils.validation import validate_data
 from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
 from likewise.engines.source import refuse_labels
-from likewise.learner.learn import Learned, Settings, feature_maps, learn
+from likewise.learner.learn import Learned, Settings, learn
+from likewise.learner.maps import feature_maps
 from likewise.learner.table import Table, spacing
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
