@@ -321,9 +321,9 @@ def _unfitted(clf: Any) -> Any:
 def _chosen(clf: PairClassifier) -> dict[str, Any]:
     """Return what a classifier chose, as parameters."""
     chosen: dict[str, Any] = {"pairing": clf.pairing_}
-    if clf.alpha_ is None:  # a sum over feature maps: weighed anew, at the penalties it is over
-        parts = [row.alpha for row in clf.selection_.rows if row.weight and not row.chosen]
-        return chosen | {"alphas": parts}
+    if clf.alpha_ is None:  # a sum over kinds of features: weighed anew
+        parts = [row for row in clf.selection_.rows if row.weight and not row.chosen]
+        return chosen | {"alphas": {part.features: [part.alpha] for part in parts}}
     transformer = clf.feature_map_.transformer
     features = "linear" if transformer is None else clone(transformer)
     return chosen | {"alphas": [clf.alpha_], "features": features}

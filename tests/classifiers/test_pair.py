@@ -409,6 +409,28 @@ def test_two_jobs_give_the_fit_of_one(draw_waveform: Draw) -> None:
     assert one.selection_ == two.selection_
 
 
+def test_a_sum_over_features_can_be_fitted_again_without_trying_all(draw_waveform: Draw) -> None:
+    sample = draw_waveform(400, 400)
+    clf = lw.PairClassifier(alphas=[0.1, 0.01], random_state=0).fit(*sample.pack())
+    assert clf.alpha_ is None
+    assert " + " in clf.features_
+    parts = [row for row in clf.selection_.rows if row.weight and not row.chosen]
+    alphas = {part.features: [part.alpha] for part in parts}
+    again = lw.PairClassifier(alphas=alphas, random_state=0).fit(*sample.pack())
+    assert {row.features for row in again.selection_.rows if row.alpha} == set(alphas)
+    assert set(again.features_.split(" + ")) == set(clf.features_.split(" + "))
+    agree = again.predict(sample.X_test) == clf.predict(sample.X_test)
+    assert agree.mean() > 0.98
+
+
+@pytest.mark.parametrize("alphas", [{}, {"linear": [0.1], "cubic": [0.1]}])
+def test_penalties_for_features_that_are_not_tried_are_named(
+    draw_waveform: Draw, alphas: dict[str, list[float]]
+) -> None:
+    with pytest.raises(ValueError, match=r"kind of features.*\(linear, rbf 0\.9"):
+        lw.PairClassifier(alphas=alphas).fit(*draw_waveform(30, 30).pack())
+
+
 def test_the_order_of_rows_hardly_matters(draw_waveform: Draw, rng: np.random.Generator) -> None:
     sample = draw_waveform(300, 300)
     X, y = sample.pack()
@@ -422,7 +444,9 @@ def test_the_html_repr_names_the_estimator() -> None:
     assert "PairClassifier" in lw.PairClassifier()._repr_html_()
 
 
-@pytest.mark.parametrize(("features", "n_classes"), [("linear", 2), ("rbf", 2), ("linear", 3)])
+@pytest.mark.parametrize(
+    ("features", "n_classes"), [("linear", 2), ("rbf", 2), ("auto", 2), ("linear", 3)]
+)
 def test_a_saved_model_predicts_as_before(tmp_path: Path, features: str, n_classes: int) -> None:
     X, y, X_test, _ = draw_three(200, 0)
     clf = quick(features=features, alphas=[0.03], n_classes=n_classes, cv=3, pairing="random")
@@ -481,8 +505,8 @@ def test_fewer_pairs_than_folds_are_refused(draw_waveform: Draw) -> None:
         quick().fit(*draw_waveform(30, 4).pack())
 
 
-@pytest.mark.parametrize("alphas", [[], [0.0], [-1.0, 1.0], [np.nan], [np.inf]])
-def test_penalties_that_are_none_are_named(draw_waveform: Draw, alphas: list[float]) -> None:
+@pytest.mark.parametrize("alphas", [[], [0.0], [-1.0, 1.0], [np.nan], [np.inf], {"linear": [0.0]}])
+def test_penalties_that_are_none_are_named(draw_waveform: Draw, alphas: Any) -> None:
     with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
         quick(alphas=alphas).fit(*draw_waveform(20, 30).pack())
 

@@ -5,6 +5,7 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 """
 
 import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -57,8 +58,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         What the scores are linear in: the standardised columns, radial features of them, or what
         a scikit-learn transformer makes of them. "auto" tries linear and radial ones, and for two
         classes a sum over both.
-    alphas : "auto" or sequence of floats, default "auto"
-        Ridge penalties to choose from.
+    alphas : "auto", sequence of floats, or dict, default "auto"
+        Ridge penalties to choose from. A dict has a sequence for each kind of features, by its
+        name in `selection_`; kinds that it does not name are not tried.
     positive : {"majority", "minority"}, default "majority"
         Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by
         size, the largest (or smallest) first.
@@ -127,7 +129,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_classes": [Interval(Integral, 2, None, closed="left")],
         "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
-        "alphas": [StrOptions({"auto"}), "array-like"],
+        "alphas": [StrOptions({"auto"}), "array-like", dict],
         "positive": [StrOptions({"majority", "minority"})],
         "pairing": [StrOptions({"random", "free", "auto"})],
         "cv": [Interval(Integral, 2, None, closed="left")],
@@ -210,15 +212,16 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         maps = feature_maps(
             self.features, self.n_features_in_, of_maps, is_sparse_table=rows.is_sparse
         )
+        if isinstance(self.alphas, dict):
+            maps = _named(maps, self.alphas)
         return rows.learn(maps, settings, of_folds)
 
-    def _checked_alphas(self) -> tuple[float, ...] | None:
+    def _checked_alphas(self) -> Any:
         if isinstance(self.alphas, str):
             return None
-        alphas = tuple(float(alpha) for alpha in np.ravel(self.alphas))
-        if not alphas or not all(0 < alpha < np.inf for alpha in alphas):
-            raise ValueError(f"alphas must be positive finite numbers; got {self.alphas!r}.")
-        return alphas
+        if isinstance(self.alphas, dict):
+            return {name: _positive(alphas) for name, alphas in self.alphas.items()}
+        return _positive(self.alphas)
 
     def _keep(self, learned: Learned, is_free: bool) -> None:
         """Calibrate, name the classes, and keep what users may ask for."""
@@ -335,6 +338,25 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _positive(alphas: Any) -> tuple[float, ...]:
+    found = tuple(float(alpha) for alpha in np.ravel(alphas))
+    if not found or not all(0 < alpha < np.inf for alpha in found):
+        raise ValueError(f"alphas must be positive finite numbers; got {alphas!r}.")
+    return found
+
+
+def _named(maps: Sequence[tuple[str, Any]], names: Iterable[str]) -> list[tuple[str, Any]]:
+    """Keep the feature maps that have been named."""
+    kept, known = set(names), [name for name, _ in maps]
+    unknown = sorted(kept.difference(known))
+    if unknown or not kept:
+        raise ValueError(
+            f"alphas must name at least one kind of features, and only such as are tried here "
+            f"({', '.join(known)}); got {sorted(kept)}."
+        )
+    return [one for one in maps if one[0] in kept]
 
 
 @dataclass(frozen=True)

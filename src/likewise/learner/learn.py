@@ -4,7 +4,7 @@ The best of two classes may be a weighted sum over feature maps (see `likewise.l
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -92,7 +92,7 @@ class Settings:
     ----------
     cv : int
         Number of folds.
-    alphas : sequence of floats, optional
+    alphas : sequence of floats, or mapping from names of feature maps to such, optional
         By default what `default_alphas` says.
     n_classes : int
     is_free : bool
@@ -102,10 +102,16 @@ class Settings:
     """
 
     cv: int
-    alphas: Sequence[float] | None = None
+    alphas: Sequence[float] | Mapping[str, Sequence[float]] | None = None
     n_classes: int = 2
     is_free: bool = False
     n_jobs: int | None = None
+
+    def alphas_for(self, name: str, n_pairs: int) -> Sequence[float]:
+        """Return the penalties to try with a feature map."""
+        if isinstance(self.alphas, Mapping):
+            return self.alphas[name]
+        return self.alphas or default_alphas(n_pairs)
 
 
 def learn(
@@ -250,7 +256,7 @@ def _cross_fit_map(
     candidates = cross_fit(
         Sample(design, table.counts),
         folds,
-        settings.alphas or default_alphas(table.counts.pairs),
+        settings.alphas_for(name, table.counts.pairs),
         settings.n_classes,
         is_free=settings.is_free,
         random_state=np.random.RandomState(seed),
