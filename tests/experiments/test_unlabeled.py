@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from likewise.classifiers import SUClassifierCV
+from likewise.experiments import unlabeled
 from likewise.experiments.samples import Draw, draw_task
 from likewise.experiments.unlabeled import EXPERIMENT, measure, plot, sections
 
@@ -23,11 +24,22 @@ def test_a_trial_is_the_squared_loss_with_the_true_prior_and_200_pairs(prior: fl
         n_unlabeled=400,
         prior=prior,
     )
-    task, y_test = draw_task(Draw("gaussians", 200, 400, 100, prior, 2))
+    task, y_test = draw_task(Draw("gaussians", 200, 400, 1000, prior, 2))
     model = SUClassifierCV("squared", prior=prior).fit(task.X, task.y)
     assert record["error"] == pytest.approx(np.mean(model.predict(task.X_test) != y_test))
     assert record["accuracy"] == pytest.approx(1 - record["error"])
     assert record["alpha"] in (1e-1, 1e-4, 1e-7)
+    assert record["n_test"] == 1000
+
+
+@pytest.mark.parametrize(("n_positive", "n_test"), [(9000, 1000), (1900, 400), (1500, 100)])
+def test_as_many_test_rows_are_taken_as_the_pool_has_to_spare(
+    monkeypatch: pytest.MonkeyPatch, n_positive: int, n_test: int
+) -> None:
+    """At prior 0.7, 200 pairs and 1600 rows take 338 + 1120 rows of the larger class."""
+    y = np.repeat([1, -1], [n_positive, 9000])
+    monkeypatch.setattr(unlabeled, "pool", lambda _: (None, y))
+    assert unlabeled._n_test("any", 0.7) == n_test
 
 
 def test_more_unlabeled_rows_and_a_prior_far_from_one_half_help() -> None:

@@ -159,7 +159,7 @@ def test_a_fit_to_many_rows_starts_from_one_to_some_of_them() -> None:
 def test_penalties_are_tried_from_the_largest_until_held_out_pairs_are_explained_worse() -> None:
     sample = draw(3, Counts(60, 60), n_noise=20)
     candidates = fit(sample, [1e-5, 1e-2, 1.0, 1e-4, 1e-3, 0.1, 1e-6])
-    tried = [candidate.alpha for candidate in candidates]
+    tried = [candidate.alpha or 0.0 for candidate in candidates]
     assert tried == sorted(tried, reverse=True)
     assert tried[0] == 1.0
     best = int(np.argmax([candidate.information for candidate in candidates]))

@@ -30,6 +30,7 @@ from likewise.baselines import (
 )
 from likewise.classifiers import SUClassifierCV
 from likewise.experiments.samples import Task
+from likewise.prior import PairMomentPrior
 
 __all__ = ["METHODS", "REFERENCE", "SHARING", "Answer", "Method", "answer", "ordered", "title_of"]
 
@@ -117,7 +118,8 @@ def _su_with_km2(task: Task, loss: str) -> Answer:
 
 
 def _su_logistic(task: Task) -> Answer:
-    model = SUClassifierCV("logistic").fit(task.X, task.y)
+    prior = PairMomentPrior(random_state=task.seed)
+    model = SUClassifierCV("logistic", prior=prior).fit(task.X, task.y)
     return answer(model, task, prior_estimate=model.prior_)
 
 
@@ -177,7 +179,7 @@ METHODS: dict[str, Method] = {
     "imsat": Method("IMSAT", _seeded(IMSAT)),
     "pckmeans": Method("PCKMeans", _seeded(PCKMeans)),
     "mpckmeans": Method("MPCKMeans", _seeded(MPCKMeans)),
-    "su-logistic": Method("SU logistic, our prior", _su_logistic),
+    "su-logistic": Method("SU logistic, pair-moment prior", _su_logistic),
     "pair-likelihood": Method("pair likelihood", _pair_likelihood),
     "labels": Method("all labels", _labels),
 }
