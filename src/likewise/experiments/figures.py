@@ -3,16 +3,19 @@
 Nothing here knows what is drawn; matplotlib is imported when a picture is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from likewise.experiments.runner import Record
+from likewise.experiments.statistics import group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["legend_of_all", "log_axis", "panels"]
+__all__ = ["legend_of_all", "log_axis", "panels", "panels_by_dataset"]
 
 _MOST_COLUMNS = 4
 
@@ -55,6 +58,41 @@ def panels(
     figure.suptitle(heading, fontsize="medium")
     figure.supylabel(ylabel, fontsize="medium")
     return figure, used
+
+
+def panels_by_dataset(
+    records: Sequence[Record],
+    size: str,
+    draw: "Callable[[Axes, Sequence[Record]], None]",
+    *,
+    xlabel: str,
+    ylabel: str,
+    heading: str,
+) -> "tuple[Figure, list[Axes]]":
+    """Draw the records of each dataset against a size, in a panel of its own.
+
+    Parameters
+    ----------
+    records : sequence of dict
+    size : str
+        Which entry of the records is the size.
+    draw : callable
+        Draws the records of a dataset into a panel.
+    xlabel, ylabel, heading : str
+
+    Returns
+    -------
+    figure, axes
+        As `panels` returns them.
+    """
+    found = {name: own for (name,), own in sorted(group(records, "dataset").items())}
+    figure, axes = panels(list(found), xlabel=xlabel, ylabel=ylabel, heading=heading)
+    sizes = sorted({record[size] for record in records})
+    for panel, own in zip(axes, found.values(), strict=True):
+        draw(panel, own)
+        log_axis(panel, sizes)
+    legend_of_all(figure, axes)
+    return figure, axes
 
 
 def log_axis(ax: "Axes", sizes: Sequence[int]) -> None:

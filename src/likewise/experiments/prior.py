@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from likewise.datasets.catalogue import CATALOGUE
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
-from likewise.experiments.figures import legend_of_all, log_axis, panels
+from likewise.experiments.figures import panels_by_dataset
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, Task, draw_task
 from likewise.experiments.statistics import Mean, group, mean_of, not_worse
@@ -133,18 +133,16 @@ def plot(records: Sequence[Record]) -> "Figure":
     -------
     matplotlib Figure
     """
-    found = {name: own for (name,), own in sorted(group(records, "dataset").items())}
-    figure, axes = panels(
-        list(found),
+    sizes = sorted({record["n"] for record in records})
+    figure, axes = panels_by_dataset(
+        records,
+        "n",
+        lambda ax, own: _draw_panel(ax, own, sizes),
         xlabel="n",
         ylabel="mean absolute error (whiskers: one s.e.)",
         heading=f"Class prior {PRIOR:g} estimated from n/2 similar pairs and n/2 unlabeled rows",
     )
-    sizes = sorted({record["n"] for record in records})
-    for panel, own in zip(axes, found.values(), strict=True):
-        _draw_panel(panel, own, sizes)
     axes[0].set_ylim(bottom=0.0)
-    legend_of_all(figure, axes)
     return figure
 
 
@@ -189,7 +187,6 @@ def _draw_panel(ax: "Axes", records: Sequence[Record], sizes: Sequence[int]) -> 
                 color=GREY,
                 fontsize="small",
             )
-    log_axis(ax, sizes)
 
 
 def _estimate(task: Task, method: str) -> tuple[PriorEstimate, float]:

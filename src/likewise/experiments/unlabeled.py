@@ -16,7 +16,7 @@ from likewise.classifiers import SUClassifierCV
 from likewise.datasets.catalogue import CATALOGUE
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
-from likewise.experiments.figures import legend_of_all, log_axis, panels
+from likewise.experiments.figures import panels_by_dataset
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, draw_task, pool
 from likewise.experiments.statistics import Mean, group, mean_of
@@ -170,19 +170,14 @@ def plot(records: Sequence[Record]) -> "Figure":
     -------
     matplotlib Figure
     """
-    found = {name: own for (name,), own in sorted(group(records, "dataset").items())}
-    figure, axes = panels(
-        list(found),
+    return panels_by_dataset(
+        records,
+        "n_unlabeled",
+        _draw_panel,
         xlabel="unlabeled rows",
         ylabel="error rate, % (shaded: one s.e.)",
         heading=f"Squared loss, {N_SIMILAR} similar pairs, known prior",
-    )
-    sizes = sorted({record["n_unlabeled"] for record in records})
-    for panel, own in zip(axes, found.values(), strict=True):
-        _draw_panel(panel, own)
-        log_axis(panel, sizes)
-    legend_of_all(figure, axes)
-    return figure
+    )[0]
 
 
 def _draw_panel(ax: "Axes", records: Sequence[Record]) -> None:
