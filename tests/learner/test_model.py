@@ -8,7 +8,7 @@ from scipy.special import log_softmax, softmax
 
 from likewise.learner import model as module
 from likewise.learner.design import Design, Sample, column_moments
-from likewise.learner.model import PairModel, evaluate, fit_path, minimise, ordered
+from likewise.learner.model import PairModel, evaluate, fit_path, freed_path, minimise, ordered
 from likewise.likelihood import Counts, expand
 from likewise.losses import FloatArray
 
@@ -80,21 +80,27 @@ def test_no_nearby_weights_do_better(rng: np.random.Generator, prior: FloatArray
         assert penalised(sample, alpha, PairModel(found.weights + 0.05 * step)) > lowest
 
 
+def path_of(sample: Sample, alphas: list[float], n_classes: int, free: bool) -> list[PairModel]:
+    state = np.random.RandomState(0)
+    if free:
+        return list(freed_path(sample, alphas, n_classes, random_state=state))
+    return list(fit_path(sample, alphas, n_classes, is_free=False, random_state=state))
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_small_penalty_is_reached_as_on_a_path_of_all(free: bool) -> None:
+    sample = draw(np.random.default_rng(0), TWO, Counts(400, 400))
+    alone, after = (path_of(sample, alphas, 2, free)[-1] for alphas in ([1e-3], [1.0, 0.1, 1e-3]))
+    np.testing.assert_allclose(alone.weights, after.weights, atol=0.05)
+
+
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("prior", [TWO, THREE])
 def test_the_path_learns_the_classes_at_every_penalty_but_the_largest(
     prior: FloatArray, free: bool
 ) -> None:
     sample = draw(np.random.default_rng(0), prior, Counts(400, 400))
-    models = list(
-        fit_path(
-            sample,
-            [1.0, 0.1, 0.01],
-            prior.size,
-            is_free=free,
-            random_state=np.random.RandomState(0),
-        )
-    )
+    models = path_of(sample, [1.0, 0.1, 0.01], prior.size, free)
     assert len(models) == 3
     lengths = [float(np.sum(model.weights[:-1] ** 2)) for model in models]
     assert lengths[1] < lengths[2]
@@ -110,11 +116,7 @@ def test_free_shares_explain_pairs_no_worse_than_random_pairing_at_any_penalty()
     values = {
         free: [
             penalised(sample, alpha, model)
-            for alpha, model in zip(
-                alphas,
-                fit_path(sample, alphas, 2, is_free=free, random_state=np.random.RandomState(0)),
-                strict=True,
-            )
+            for alpha, model in zip(alphas, path_of(sample, alphas, 2, free), strict=True)
         ]
         for free in (False, True)
     }

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from likewise.engines.base import Engine
 from likewise.engines.memory import MemoryEngine
 from likewise.learner.design import Sample
-from likewise.learner.model import PairModel, evaluate, fit_path, minimise, ordered
+from likewise.learner.model import PairModel, evaluate, fit_path, freed_path, minimise, ordered
 from likewise.learner.passes import (
     Standardise,
     State,
@@ -95,10 +95,13 @@ def cross_fit(
     """
     parts = list(parts_of(sample, folds))
     falling = sorted(alphas, reverse=True)
-    path = fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)
+    paths = [fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)]
+    if is_free:
+        paths.append(freed_path(sample, falling, n_classes, random_state=random_state))
     candidates: list[Candidate] = []
-    for alpha, model in zip(falling, path, strict=False):
-        candidates.append(judge(sample, parts, alpha, model, _refit(alpha, model)))
+    for alpha, *models in zip(falling, *paths, strict=False):
+        tried = [judge(sample, parts, alpha, model, _refit(alpha, model)) for model in models]
+        candidates.append(max(tried, key=lambda candidate: candidate.information))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
         if found[best] > 0 and best < len(found) - _PATIENCE:

@@ -5,6 +5,7 @@ each. The likelihood does not know which class is which, and it has more than on
 begins at a large penalty from several starting points and follows the best one down.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,14 +18,31 @@ from likewise.learner.design import Sample
 from likewise.likelihood import Expansion, expand, log_probabilities
 from likewise.losses import FloatArray
 
-__all__ = ["PairModel", "evaluate", "fit_path", "minimise", "ordered"]
+__all__ = [
+    "PairModel",
+    "default_alphas",
+    "evaluate",
+    "fit_path",
+    "freed_path",
+    "minimise",
+    "ordered",
+]
 
+_ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+"""Penalties for a sample of `_USUAL_PAIRS` pairs."""
+_USUAL_PAIRS = 500
 _LENGTH_OF_START = 1.5
 """Standard deviation of the scores that learning starts from."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
 _MOST_DENSE_FEATURES = 600
 """Above it, starting directions come from products with rows, not from square matrices."""
+
+
+def default_alphas(n_pairs: int) -> tuple[float, ...]:
+    """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
+    factor = math.sqrt(_USUAL_PAIRS / n_pairs)
+    return tuple(alpha * factor for alpha in _ALPHAS)
 
 
 @dataclass(frozen=True)
@@ -141,39 +159,53 @@ def fit_path(
 ) -> Iterator[PairModel]:
     """Learn at falling penalties, each from the last, the first from the best of the starts.
 
+    Where the first is small, the way down to it begins at a larger one all the same: from the
+    starting points a small penalty leads to lesser hills.
+
     Yields
     ------
     PairModel
         One per alpha; classes in order of size (see `ordered`).
     """
+    above = [alpha for alpha in default_alphas(sample.counts.pairs) if alpha > alphas[0]]
+    path = [*above, *alphas]
     tried = [
-        minimise(sample, alphas[0], start, max_iter=50)
+        minimise(sample, path[0], start, max_iter=50)
         for start in _starts(sample, n_classes, is_free, random_state)
     ]
-    model = _best(tried, sample, alphas[0])
-    at_random = (
-        fit_path(sample, alphas, n_classes, is_free=False, random_state=random_state)
-        if is_free
-        else None
-    )
-    for alpha in alphas:
+    model = min(tried, key=lambda model: _penalised(sample, path[0], model))
+    for step, alpha in enumerate(path):
         model = minimise(sample, alpha, model)
-        if at_random is not None:
-            # At large penalties free shares have a hill without classes (all pairs of a class
-            # that no row is of), and it is wide: what explains pairs formed at random is tried too.
-            rival = minimise(sample, alpha, _freed(next(at_random), sample))
-            model = _best([model, rival], sample, alpha)
-        yield ordered(model, sample)
+        if step >= len(above):
+            yield ordered(model, sample)
+
+
+def freed_path(
+    sample: Sample,
+    alphas: Sequence[float],
+    n_classes: int,
+    *,
+    random_state: np.random.RandomState,
+) -> Iterator[PairModel]:
+    """Learn free pair shares from the models of pairs formed at random.
+
+    Free shares have a hill without classes (all pairs of a class that no row is of), wide where
+    penalties are large; this is the way round it.
+
+    Yields
+    ------
+    PairModel
+        One per alpha, as `fit_path` does.
+    """
+    at_random = fit_path(sample, alphas, n_classes, is_free=False, random_state=random_state)
+    for alpha, model in zip(alphas, at_random, strict=True):
+        yield ordered(minimise(sample, alpha, _freed(model, sample)), sample)
 
 
 def _freed(model: PairModel, sample: Sample) -> PairModel:
     """Return a model of pairs formed at random as one with free shares."""
     shares = evaluate(sample.design.decide(model.weights), sample)[0].shares
     return PairModel(model.weights, shares**2 / float(shares @ shares))
-
-
-def _best(models: Sequence[PairModel], sample: Sample, alpha: float) -> PairModel:
-    return min(models, key=lambda model: _penalised(sample, alpha, model))
 
 
 def ordered(model: PairModel, sample: Sample) -> PairModel:
