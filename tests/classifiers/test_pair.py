@@ -171,15 +171,16 @@ def test_rings_are_told_apart_with_radial_features(rng: np.random.Generator) -> 
 # --- pairs of other kinds ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("alphas", [[0.1, 0.01], "auto"])
 @pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
-def test_dissimilar_pairs_help() -> None:
+def test_dissimilar_pairs_help(alphas: Any) -> None:
     similar: list[float] = []
     both: list[float] = []
     for seed in range(4):
         # So few similar pairs that some samples show no signal without the dissimilar ones.
         X, y, X_test, y_test = draw_pairs(0.6, 0.36 / 0.52, seed, 40, 200)
         for found, kept in ((similar, y >= 0), (both, np.full(len(y), True))):
-            clf = quick(pairing="random").fit(X[kept], y[kept])
+            clf = quick(pairing="random", alphas=alphas).fit(X[kept], y[kept])
             found.append(agreement(clf, X_test, y_test))
     assert min(both) > 0.84
     assert np.mean(both) > np.mean(similar) + 0.03

@@ -12,10 +12,10 @@ from likewise.learner.features import RadialFeatures
 from likewise.learner.learn import (
     Learned,
     Settings,
+    default_alphas,
     learn,
 )
 from likewise.learner.maps import FeatureMap, feature_maps
-from likewise.learner.model import default_alphas
 from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 from likewise.pairs import locate

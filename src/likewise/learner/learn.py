@@ -20,7 +20,6 @@ from likewise.learner.crossfit import Candidate, cross_fit, cross_fit_by_passes,
 from likewise.learner.design import Sample
 from likewise.learner.features import RadialFeatures
 from likewise.learner.maps import FeatureMap
-from likewise.learner.model import default_alphas
 from likewise.learner.table import Table
 from likewise.learner.tried import Selection, Tried
 from likewise.likelihood import Counts
@@ -31,10 +30,14 @@ from likewise.selection import PairKFold
 __all__ = [
     "Learned",
     "Settings",
+    "default_alphas",
     "learn",
     "learn_from_engine",
 ]
 
+_ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+"""Penalties for a sample of `_USUAL_PAIRS` pairs."""
+_USUAL_PAIRS = 500
 _SELECTION_SIZE = 4000
 """Pairs and rows that features and penalty are chosen on at most, where there are twice as many."""
 _SAMPLE_SIZE = 20_000
@@ -73,6 +76,12 @@ class Learned:
     def scores(self, rows: Any) -> FloatArray:
         """Return the scores of other rows, shape (n_rows, m)."""
         return self.features.design(rows).decide(self.candidate.model.weights)
+
+
+def default_alphas(n_pairs: int) -> tuple[float, ...]:
+    """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
+    factor = math.sqrt(_USUAL_PAIRS / n_pairs)
+    return tuple(alpha * factor for alpha in _ALPHAS)
 
 
 @dataclass(frozen=True)

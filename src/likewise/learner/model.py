@@ -5,7 +5,6 @@ each. The likelihood does not know which class is which, and it has more than on
 begins at a large penalty from several starting points and follows the best one down.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,6 @@ from likewise.losses import FloatArray
 
 __all__ = [
     "PairModel",
-    "default_alphas",
     "evaluate",
     "fit_path",
     "freed_path",
@@ -28,21 +26,12 @@ __all__ = [
     "ordered",
 ]
 
-_ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-"""Penalties for a sample of `_USUAL_PAIRS` pairs."""
-_USUAL_PAIRS = 500
 _LENGTH_OF_START = 1.5
 """Standard deviation of the scores that learning starts from."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
 _MOST_DENSE_FEATURES = 600
 """Above it, starting directions come from products with rows, not from square matrices."""
-
-
-def default_alphas(n_pairs: int) -> tuple[float, ...]:
-    """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
-    factor = math.sqrt(_USUAL_PAIRS / n_pairs)
-    return tuple(alpha * factor for alpha in _ALPHAS)
 
 
 @dataclass(frozen=True)
@@ -157,27 +146,28 @@ def fit_path(
     is_free: bool,
     random_state: np.random.RandomState,
 ) -> Iterator[PairModel]:
-    """Learn at falling penalties, each from the last, the first from the best of the starts.
+    """Learn at falling penalties, each from the last and from a starting point.
 
-    Where the first is small, the way down to it begins at a larger one all the same: from the
-    starting points a small penalty leads to lesser hills.
+    At the first penalty all starting points are tried, later one at each: what a large penalty
+    explains best can be a lesser hill at a small one, and the path would stay on it.
 
     Yields
     ------
     PairModel
         One per alpha; classes in order of size (see `ordered`).
     """
-    above = [alpha for alpha in default_alphas(sample.counts.pairs) if alpha > alphas[0]]
-    path = [*above, *alphas]
-    tried = [
-        minimise(sample, path[0], start, max_iter=50)
-        for start in _starts(sample, n_classes, is_free, random_state)
-    ]
-    model = min(tried, key=lambda model: _penalised(sample, path[0], model))
-    for step, alpha in enumerate(path):
-        model = minimise(sample, alpha, model)
-        if step >= len(above):
-            yield ordered(model, sample)
+    starts = _starts(sample, n_classes, is_free, random_state)
+    model = _best(starts, sample, alphas[0])
+    for step, alpha in enumerate(alphas):
+        if step:
+            model = _best([model, starts[step % len(starts)]], sample, alpha)
+        yield ordered(model, sample)
+
+
+def _best(starts: Sequence[PairModel], sample: Sample, alpha: float) -> PairModel:
+    """Minimise from several models, and return the lowest of what they lead to."""
+    found = [minimise(sample, alpha, start) for start in starts]
+    return min(found, key=lambda model: _penalised(sample, alpha, model))
 
 
 def freed_path(
