@@ -11,6 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.datasets import SUSample, make_gaussians, sample_su
+from likewise.evaluation import _Judgement
+from likewise.likelihood import Counts
 
 N_TEST = 4000
 
@@ -100,6 +102,20 @@ def test_a_learner_that_learns_its_pairs_by_heart_is_found_out(sample: SUSample)
     seen = lw.label_free_report(clf, X, y, trained_on_same_pairs=False, random_state=0)
     honest = lw.label_free_report(clf, X, y, random_state=0)
     assert honest.pair_agreement.value < seen.pair_agreement.value
+
+
+def test_clones_that_fall_behind_are_allowed_for(rng: np.random.Generator) -> None:
+    """Of rows with known log-odds, clones predict a tenth at random and the classifier none."""
+    counts = Counts(400, 300)
+    truth = 2.0 * rng.standard_normal(counts.rows) + 0.8
+    own, coin = truth > 0, rng.random((5, counts.rows)) < 0.5
+    clones = np.where(rng.random((5, counts.rows)) < 0.1, coin, own)
+    judged = _Judgement(np.column_stack([truth, own, np.ones(counts.rows)]), counts, np.eye(3)[0])
+    np.testing.assert_array_equal(judged.lag(own, np.array([own, own])), 0.0)
+    behind = judged.lag(own, clones)
+    accuracy = judged.values()[0]
+    assert behind[0] == pytest.approx(0.1 * (accuracy - 0.5), abs=0.01)
+    assert behind[1] > 0 > behind[2]
 
 
 def test_pairs_without_a_signal_get_no_number() -> None:

@@ -217,14 +217,16 @@ def label_free_report(
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(_innermost(clf), ScoresTrueClasses)
     predictions = own = _ordered(_is_positive(clf, X), rows)
+    clones = None
     if trained_on_same_pairs:
-        predictions = _cross_fitted(clf, X, y, rows, learned)
+        predictions, clones = _cross_fitted(clf, X, y, rows, learned)
     disagreement = float(np.mean(predictions != own))
     _check_signal(learned, predictions)
     with threadpool_limits(1, user_api="blas"):
         judged = _Judgement.fit(learned.candidate.scores[:, 0], predictions, learned.counts)
         draws = _bootstrap(judged, random)
-    estimates = _estimates(judged, draws, level, disagreement)
+    lag = np.zeros(3) if clones is None else judged.lag(own, clones)
+    estimates = _estimates(judged, draws, level, disagreement, lag)
     return LabelFreeReport(
         **estimates,
         level=level,
@@ -293,21 +295,27 @@ def _ordered(values: NDArray[np.bool_], rows: RowSets) -> NDArray[np.bool_]:
 
 def _cross_fitted(
     clf: Any, X: Any, y: ArrayLike, rows: RowSets, learned: Learned
-) -> NDArray[np.bool_]:
-    """Predict every row by a clone that was fitted without it, classes named as `clf` does."""
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Predict every row by a clone that was fitted without it, classes named as `clf` does.
+
+    Returns
+    -------
+    predictions : array of shape (n_rows,)
+    clones : array of shape (n_folds, n_rows)
+        What each clone predicts for all rows.
+    """
     labels = np.asarray(y)
     order = in_order(np.arange(labels.shape[0])[:, None], rows)[0][:, 0]
     folds = np.empty(labels.shape[0], dtype=np.intp)
     folds[order] = learned.folds
-    predictions, own = np.empty(labels.shape[0], dtype=bool), _is_positive(clf, X)
-    for fold in np.unique(folds):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        refitted = _unfitted(clf).fit(take_rows(X, train), labels[train])
-        found = _is_positive(refitted, take_rows(X, test))
+    own, clones = _is_positive(clf, X), []
+    for fold in range(learned.folds.max() + 1):
+        train = np.flatnonzero(folds != fold)
+        found = _is_positive(_unfitted(clf).fit(take_rows(X, train), labels[train]), X)
         # Pairs cannot name the classes: a clone may have them the other way round.
-        flip = np.mean(found == own[test]) < 0.5
-        predictions[test] = ~found if flip else found
-    return np.asarray(predictions[order])
+        clones.append(~found if np.mean(found == own) < 0.5 else found)
+    by_clone = np.array(clones)[:, order]
+    return by_clone[learned.folds, np.arange(order.size)], by_clone
 
 
 def _unfitted(clf: Any) -> Any:
@@ -364,17 +372,22 @@ class _Judgement:
         """Return accuracy, true- and false-positive rate, prior and pair agreement."""
         log_odds = self.columns @ self.vector
         weights = expand(log_probabilities(log_odds), self.counts).weights
-        chances, positive = expit(log_odds), self.columns[:, 1]
-        prior, predicted = weights @ chances, weights @ positive
-        if weights @ (positive * chances) < prior * predicted:  # +1 is the smaller class
-            chances = 1.0 - chances
-            prior = 1.0 - prior
-        hits = weights @ (positive * chances)
-        true_rate = hits / max(prior, 1e-12)
-        false_rate = (predicted - hits) / max(1.0 - prior, 1e-12)
+        positive = self.columns[:, 1]
         agree = positive[self.counts.left] == positive[self.counts.right]
-        accuracy = prior * true_rate + (1.0 - prior) * (1.0 - false_rate)
-        return np.array([accuracy, true_rate, false_rate, prior, agree.mean()])
+        return np.append(_rates(weights, expit(log_odds), positive), agree.mean())
+
+    def lag(self, own: NDArray[np.bool_], clones: NDArray[np.bool_]) -> FloatArray:
+        """Return how far the clones, which saw fewer rows, fall behind the classifier itself.
+
+        The correction of cross-validation by Burman (1989): accuracy, true- and false-positive
+        rate of the classifier over all rows, less the mean of its clones, all judged by the same
+        chances.
+        """
+        log_odds = self.columns @ self.vector
+        weights = expand(log_probabilities(log_odds), self.counts).weights
+        chances = expit(log_odds)
+        rates = [_rates(weights, chances, positive) for positive in (own, *clones)]
+        return np.asarray(rates[0][:3] - np.mean(rates[1:], axis=0)[:3])
 
     def chances(self) -> FloatArray:
         """Return the unlabeled rows' chances of class +1."""
@@ -383,6 +396,19 @@ class _Judgement:
         positive = self.columns[self.counts.alone, 1]
         wrong_way = np.cov(chances, positive)[0, 1] < 0
         return np.asarray(1.0 - chances if wrong_way else chances)
+
+
+def _rates(weights: FloatArray, chances: FloatArray, positive: NDArray[Any]) -> FloatArray:
+    """Return accuracy, true- and false-positive rate, and the share of class +1."""
+    prior, predicted = float(weights @ chances), float(weights @ positive)
+    if weights @ (positive * chances) < prior * predicted:  # +1 is the smaller class
+        chances = 1.0 - chances
+        prior = 1.0 - prior
+    hits = weights @ (positive * chances)
+    true_rate = hits / max(prior, 1e-12)
+    false_rate = (predicted - hits) / max(1.0 - prior, 1e-12)
+    accuracy = prior * true_rate + (1.0 - prior) * (1.0 - false_rate)
+    return np.array([accuracy, true_rate, false_rate, prior])
 
 
 def _explain(columns: FloatArray, counts: Counts, start: FloatArray) -> FloatArray:
@@ -420,16 +446,20 @@ def _bootstrap(judged: _Judgement, random: np.random.RandomState) -> FloatArray:
 
 
 def _estimates(
-    judged: _Judgement, draws: FloatArray, level: float, disagreement: float
+    judged: _Judgement, draws: FloatArray, level: float, disagreement: float, lag: FloatArray
 ) -> dict[str, Estimate]:
     """Return values with intervals that also allow for what a bootstrap cannot see.
+
+    Rates are those of the cross-fitted predictions and of how far these fall behind (`lag`).
 
     Scores are given to it, though they were learned from the same rows (`CROSS_FITTED`). Clones
     are not the classifier itself: where they disagree, either may be right. And where all pairs
     agree, every bootstrap sample does, though a rate of ``log(1 / (1 - level)) / n`` could have
     gone unseen.
     """
-    values = judged.values()
+    shift = np.concatenate([lag, [0.0, 0.0]])
+    values, draws = judged.values() + shift, draws + shift
+    values[:3] = values[:3].clip(0.0, 1.0)
     clones = _CLONES * disagreement * float(ndtri((1.0 + level) / 2.0))
     unseen = -np.log1p(-level) / judged.counts.similar
     estimates = {}

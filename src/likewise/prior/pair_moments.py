@@ -30,7 +30,7 @@ from likewise.prior.scores import HeldOut, ScoredPrior
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
-_CROSS_FITTED = 0.75
+_CROSS_FITTED = 0.85
 """Power of the likelihood of cross-fitted scores. Rows scored by models that share most of their
 training rows tell less than as many independent ones; found on simulated waveform samples."""
 _HIGHEST = 0.999
