@@ -2,7 +2,8 @@
 
 Two classes have one column of weights (the log-odds of the second class), more have one column
 each. The likelihood does not know which class is which, and it has more than one hill: learning
-begins at a large penalty from several starting points and follows the best one down.
+begins at a large penalty from several starting points and follows the best one down, trying one
+of them anew at every penalty.
 """
 
 from collections.abc import Iterator, Sequence
