@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from likewise.experiments.methods import REFERENCE, title_of
+from likewise.experiments.methods import REFERENCE, ordered, title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import Mean, group, mean_of
@@ -182,6 +182,12 @@ def _agreeing(found: Results, method: str) -> int:
     return sum(z <= 2.0 for z in apart)
 
 
+def _at_one_half(found: Results) -> str:
+    by_method = {name: own for (name,), own in group(found.of("half", prior=0.5), "method").items()}
+    means = {name: mean_of(by_method[name], "accuracy").value for name in ordered(by_method)}
+    return ", ".join(f"{title_of(name)} {100 * (mean or 0.0):.1f}" for name, mean in means.items())
+
+
 def _figures(found: Results) -> list[str]:
     return [
         "## Figures",
@@ -191,12 +197,7 @@ def _figures(found: Results) -> list[str]:
         "**Figures 2 and 3, Theorems 1, 2 and 4** hold as printed, Theorem 3 in the corrected form "
         "of [the mathematics](math.md); tables and pictures are in the report.",
         "**A prior of one half**, which the paper excludes: "
-        + ", ".join(
-            f"{title_of(method)} {100 * (mean.value or 0.0):.1f}"
-            for (method,), some in group(found.of("half", prior=0.5), "method").items()
-            if (mean := mean_of(some, "accuracy"))
-        )
-        + " (waveform).",
+        f"{_at_one_half(found)} (waveform).",
     ]
 
 
