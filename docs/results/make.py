@@ -196,8 +196,7 @@ def _figures(found: Results) -> list[str]:
         f"**Figure 4 (the class prior).** {_prior_errors(found)}",
         "**Figures 2 and 3, Theorems 1, 2 and 4** hold as printed, Theorem 3 in the corrected form "
         "of [the mathematics](math.md); tables and pictures are in the report.",
-        "**A prior of one half**, which the paper excludes: "
-        f"{_at_one_half(found)} (waveform).",
+        f"**A prior of one half**, which the paper excludes: {_at_one_half(found)} (waveform).",
     ]
 
 
