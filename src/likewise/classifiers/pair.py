@@ -186,9 +186,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.counts)
             if self.pairing_test_.p_value < _REJECTED:
                 freely = self._learn(learner, True, seeds)
-                # A poor calibration can look like odd pairs: held-out pairs have a say too.
-                gain = freely.candidate.information - learned.candidate.information
-                is_free = self.pairing_test_.statistic / 2 + learned.counts.pairs * gain > 0
+                # A poor calibration can look like odd pairs: held-out pairs have the last word.
+                is_free = freely.candidate.information > learned.candidate.information
                 learned = freely if is_free else learned
         self.pairing_ = "free" if is_free else "random"
         self.n_passes_ = learner.n_passes
