@@ -2,8 +2,7 @@
 
 Two classes have one column of weights (the log-odds of the second class), more have one column
 each. The likelihood does not know which class is which, and it has more than one hill: learning
-begins at a large penalty from several starting points and follows the best one down, trying one
-of them anew at every penalty.
+begins at a large penalty from several starting points and follows the best one down.
 """
 
 from collections.abc import Iterator, Sequence
@@ -147,10 +146,11 @@ def fit_path(
     is_free: bool,
     random_state: np.random.RandomState,
 ) -> Iterator[PairModel]:
-    """Learn at falling penalties, each from the last and from a starting point.
+    """Learn at falling penalties, each from the last, the first from the best of the starts.
 
-    At the first penalty all starting points are tried, later one at each: what a large penalty
-    explains best can be a lesser hill at a small one, and the path would stay on it.
+    With dissimilar pairs, what a large penalty explains best can be a lesser hill at a small one,
+    and the path would stay on it: later penalties try one of the starts each. With similar pairs
+    alone the path is the better guide; fresh starts lead small samples to hills of chance.
 
     Yields
     ------
@@ -161,7 +161,8 @@ def fit_path(
     model = _best(starts, sample, alphas[0])
     for step, alpha in enumerate(alphas):
         if step:
-            model = _best([model, starts[step % len(starts)]], sample, alpha)
+            fresh = [starts[step % len(starts)]] if sample.counts.dissimilar else []
+            model = _best([model, *fresh], sample, alpha)
         yield ordered(model, sample)
 
 
