@@ -216,17 +216,16 @@ def label_free_report(
     learned = learn(table, rows, maps, Settings(_N_FOLDS), random)
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(_innermost(clf), ScoresTrueClasses)
-    predictions = own = _ordered(_is_positive(clf, X), rows)
-    clones = None
+    own = _ordered(_is_positive(clf, X), rows)
+    predictions, clones = own, own[None]
     if trained_on_same_pairs:
-        predictions, clones = _cross_fitted(clf, X, y, rows, learned)
+        predictions, clones = _cross_fitted(clf, X, y, rows, learned, own)
     disagreement = float(np.mean(predictions != own))
     _check_signal(learned, predictions)
     with threadpool_limits(1, user_api="blas"):
         judged = _Judgement.fit(learned.candidate.scores[:, 0], predictions, learned.counts)
         draws = _bootstrap(judged, random)
-    lag = np.zeros(3) if clones is None else judged.lag(own, clones)
-    estimates = _estimates(judged, draws, level, disagreement, lag)
+    estimates = _estimates(judged, draws, level, disagreement, judged.lag(own, clones))
     return LabelFreeReport(
         **estimates,
         level=level,
@@ -294,9 +293,9 @@ def _ordered(values: NDArray[np.bool_], rows: RowSets) -> NDArray[np.bool_]:
 
 
 def _cross_fitted(
-    clf: Any, X: Any, y: ArrayLike, rows: RowSets, learned: Learned
+    clf: Any, X: Any, y: ArrayLike, rows: RowSets, learned: Learned, own: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Predict every row by a clone that was fitted without it, classes named as `clf` does.
+    """Predict every row by a clone that was fitted without it, classes named as in `own`.
 
     Returns
     -------
@@ -308,13 +307,14 @@ def _cross_fitted(
     order = in_order(np.arange(labels.shape[0])[:, None], rows)[0][:, 0]
     folds = np.empty(labels.shape[0], dtype=np.intp)
     folds[order] = learned.folds
-    own, clones = _is_positive(clf, X), []
+    clones = []
     for fold in range(learned.folds.max() + 1):
         train = np.flatnonzero(folds != fold)
-        found = _is_positive(_unfitted(clf).fit(take_rows(X, train), labels[train]), X)
+        refitted = _unfitted(clf).fit(take_rows(X, train), labels[train])
+        found = _ordered(_is_positive(refitted, X), rows)
         # Pairs cannot name the classes: a clone may have them the other way round.
         clones.append(~found if np.mean(found == own) < 0.5 else found)
-    by_clone = np.array(clones)[:, order]
+    by_clone = np.array(clones)
     return by_clone[learned.folds, np.arange(order.size)], by_clone
 
 
@@ -370,11 +370,9 @@ class _Judgement:
 
     def values(self) -> FloatArray:
         """Return accuracy, true- and false-positive rate, prior and pair agreement."""
-        log_odds = self.columns @ self.vector
-        weights = expand(log_probabilities(log_odds), self.counts).weights
         positive = self.columns[:, 1]
         agree = positive[self.counts.left] == positive[self.counts.right]
-        return np.append(_rates(weights, expit(log_odds), positive), agree.mean())
+        return np.append(_rates(*self._weighed(), positive), agree.mean())
 
     def lag(self, own: NDArray[np.bool_], clones: NDArray[np.bool_]) -> FloatArray:
         """Return how far the clones, which saw fewer rows, fall behind the classifier itself.
@@ -383,11 +381,14 @@ class _Judgement:
         rate of the classifier over all rows, less the mean of its clones, all judged by the same
         chances.
         """
+        weights, chances = self._weighed()
+        rates = [_rates(weights, chances, positive)[:3] for positive in (own, *clones)]
+        return np.asarray(rates[0] - np.mean(rates[1:], axis=0))
+
+    def _weighed(self) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of the rows and their chances of the larger class."""
         log_odds = self.columns @ self.vector
-        weights = expand(log_probabilities(log_odds), self.counts).weights
-        chances = expit(log_odds)
-        rates = [_rates(weights, chances, positive) for positive in (own, *clones)]
-        return np.asarray(rates[0][:3] - np.mean(rates[1:], axis=0)[:3])
+        return expand(log_probabilities(log_odds), self.counts).weights, expit(log_odds)
 
     def chances(self) -> FloatArray:
         """Return the unlabeled rows' chances of class +1."""

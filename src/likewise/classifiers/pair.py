@@ -349,8 +349,7 @@ def _positive(alphas: Any) -> tuple[float, ...]:
 def _named(maps: Sequence[tuple[str, Any]], names: Iterable[str]) -> list[tuple[str, Any]]:
     """Keep the feature maps that have been named."""
     kept, known = set(names), [name for name, _ in maps]
-    unknown = sorted(kept.difference(known))
-    if unknown or not kept:
+    if not kept or not kept.issubset(known):
         raise ValueError(
             f"alphas must name at least one kind of features, and only such as are tried here "
             f"({', '.join(known)}); got {sorted(kept)}."

@@ -271,10 +271,9 @@ def _information(entry: Entry) -> float:
 def _sums(pool: Sequence[Entry], counts: Counts, folds: Any) -> list[Entry]:
     """Return the sum over the feature maps that held-out pairs speak for, if there are several."""
     best: dict[str, Entry] = {}
-    for entry in sorted(pool, key=_information):
-        best[entry.features.name] = entry
+    for entry in sorted(pool, key=_information, reverse=True):
+        best.setdefault(entry.features.name, entry)
     parts = [entry for entry in best.values() if _information(entry) > 0]
-    parts.sort(key=_information, reverse=True)
     return [blend(parts, counts, folds)] if len(parts) > 1 else []
 
 

@@ -57,10 +57,13 @@ class FeatureMap:
     @classmethod
     def side_by_side(cls, maps: Sequence["FeatureMap"]) -> "FeatureMap":
         """Return the map that puts the features of others next to each other."""
-        union = FeatureUnion([(one.name, one.transformer or "passthrough") for one in maps])
+        parts = [
+            (one.name, "passthrough" if one.transformer is None else one.transformer)
+            for one in maps
+        ]
         return cls(
             " + ".join(one.name for one in maps),
-            union,
+            FeatureUnion(parts),
             np.concatenate([one.mean for one in maps]),
             np.concatenate([one.scale for one in maps]),
         )
