@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +144,18 @@ def test_an_interrupt_is_no_outcome() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(run_trials(measure, [[record(0)]]))
+
+
+def measure_interrupts(**_: Any) -> Record:
+    return {"deaf": signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "process": os.getpid()}
+
+
+def test_an_interrupt_from_the_terminal_is_for_us_and_not_for_the_workers() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    for found in run_trials(measure_interrupts, [[record(trial)] for trial in range(4)], jobs=2):
+        assert found["process"] != os.getpid()
+        assert found["deaf"]
+        assert signal.getsignal(signal.SIGINT) is before
 
 
 def measure_threads(**_: Any) -> Record:

@@ -6,9 +6,11 @@ only that whatever it raises is an outcome too.
 
 import json
 import os
+import signal
+import threading
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -114,7 +116,8 @@ def run_trials(measure: Measure, groups: Sequence[Sequence[Settings]], *, jobs: 
 
     with parallel_config("loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    finished = parallel(delayed(_run_group)(measure, group) for group in groups)
+    with _deaf_children():
+        finished = parallel(delayed(_run_group)(measure, group) for group in groups)
     try:
         for records in finished:
             yield from records
@@ -135,6 +138,22 @@ def key_of(record: Settings) -> tuple[Any, ...]:
     """
     own = tuple(record[name] for name in KEY)
     return own + tuple(record.get(name) for name in SETTINGS)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Have processes that start in here ignore Ctrl-C, which a terminal sends to all of them.
+
+    Who stops the run ends them; on their own they would each print where they happened to be.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are set by the main thread alone
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_group(measure: Measure, group: Sequence[Settings]) -> list[Record]:
