@@ -87,24 +87,24 @@ def test_without_a_cluster_the_threads_of_this_process_do(sample: SUSample) -> N
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-10)
 
 
-def _kill_once(rows: np.ndarray, mark: str) -> np.ndarray:
-    """Kill the worker that first comes here, as a machine that fails would."""
-    try:
-        descriptor = os.open(mark, os.O_CREAT | os.O_EXCL)
-    except FileExistsError:
-        return rows
-    os.close(descriptor)
-    os.kill(os.getpid(), signal.SIGKILL)
-    return rows
-
-
 def test_a_worker_that_is_killed_does_not_change_the_fit(sample: SUSample, tmp_path: Path) -> None:
     left, right = sample.similar
     mark = tmp_path / "killed"
 
+    # Defined here so that it travels by value: a worker may not be able to import the tests.
+    def kill_once(rows: np.ndarray) -> np.ndarray:
+        """Kill the worker that first comes here, as a machine that fails would."""
+        try:
+            descriptor = os.open(mark, os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            return rows
+        os.close(descriptor)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return rows
+
     def deadly(rows: np.ndarray) -> Any:
         array = da.from_array(rows, chunks=(20, 21))
-        return array.map_blocks(_kill_once, mark=str(mark), dtype=float, meta=np.empty((0, 0)))
+        return array.map_blocks(kill_once, dtype=float, meta=np.empty((0, 0)))
 
     with (
         distributed.LocalCluster(
