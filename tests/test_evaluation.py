@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -116,6 +118,41 @@ def test_clones_that_fall_behind_are_allowed_for(rng: np.random.Generator) -> No
     accuracy = judged.values()[0]
     assert behind[0] == pytest.approx(0.1 * (accuracy - 0.5), abs=0.01)
     assert behind[1] > 0 > behind[2]
+
+
+def test_a_clone_that_predicts_one_class_alone_has_no_say_in_what_classes_are_called() -> None:
+    """Its rates are known: all rows of either class are +1, and the share of +1 are right."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        counts = Counts(100, 100)
+        truth = 2.0 * rng.standard_normal(counts.rows) + 0.8
+        own = truth > 0
+        columns = np.column_stack([truth, own, np.ones(counts.rows)])
+        judged = _Judgement(columns, counts, np.eye(3)[0])
+        accuracy, hits, alarms, prior, _ = judged.values()
+        behind = judged.lag(own, np.ones((1, counts.rows), dtype=bool))
+        np.testing.assert_allclose(behind, [accuracy - prior, hits - 1.0, alarms - 1.0])
+
+
+@pytest.mark.parametrize("label", [-1, 1])
+def test_a_constant_classifier_is_as_good_as_the_larger_class(sample: SUSample, label: int) -> None:
+    clf = DummyClassifier(strategy="constant", constant=label)
+    clf.fit(sample.X_test, sample.y_test)
+    found = lw.label_free_report(clf, *sample.pack(), random_state=0)
+    assert found.accuracy.value == pytest.approx(0.7, abs=0.05)
+    assert found.accuracy.interval[0] > 0.5
+
+
+def test_a_search_within_a_pipeline_is_searched_again(sample: SUSample) -> None:
+    search = GridSearchCV(
+        lw.PairClassifier(features="linear", random_state=0),
+        {"alphas": [[0.1], [0.02]]},
+        cv=lw.PairKFold(2),
+        scoring=lambda clf, X, y: clf.pair_information_.value,
+    )
+    clf = make_pipeline(StandardScaler(), search).fit(*sample.pack())
+    found = lw.label_free_report(clf, *sample.pack(), random_state=0)
+    assert abs(found.accuracy.value - np.mean(clf.predict(sample.X_test) == sample.y_test)) < 0.05
 
 
 def test_pairs_without_a_signal_get_no_number() -> None:

@@ -320,9 +320,10 @@ def _cross_fitted(
 
 def _unfitted(clf: Any) -> Any:
     """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
-    copy, inner = clone(clf), _innermost(clf)
-    if isinstance(inner, PairClassifier) and not hasattr(clf, "best_estimator_"):
-        _innermost(copy).set_params(**_chosen(inner))
+    copy = clone(clf)
+    fitted, own = _innermost(clf), _innermost(copy)  # a search that was not run has none inside
+    if isinstance(fitted, PairClassifier) and isinstance(own, PairClassifier):
+        own.set_params(**_chosen(fitted))
     return copy
 
 
@@ -381,30 +382,38 @@ class _Judgement:
         rate of the classifier over all rows, less the mean of its clones, all judged by the same
         chances.
         """
-        weights, chances = self._weighed()
+        weights, chances = self._weighed()  # the classes keep their names from one to the next
         rates = [_rates(weights, chances, positive)[:3] for positive in (own, *clones)]
         return np.asarray(rates[0] - np.mean(rates[1:], axis=0))
 
     def _weighed(self) -> tuple[FloatArray, FloatArray]:
-        """Return the weights of the rows and their chances of the larger class."""
+        """Return the weights of the rows and their chances of class +1."""
         log_odds = self.columns @ self.vector
-        return expand(log_probabilities(log_odds), self.counts).weights, expit(log_odds)
+        weights = expand(log_probabilities(log_odds), self.counts).weights
+        chances = expit(log_odds)
+        is_smaller = _is_turned(weights, chances, self.columns[:, 1])
+        return weights, np.asarray(1.0 - chances if is_smaller else chances)
 
     def chances(self) -> FloatArray:
         """Return the unlabeled rows' chances of class +1."""
-        log_odds = self.columns @ self.vector
-        chances = expit(log_odds[self.counts.alone])
-        positive = self.columns[self.counts.alone, 1]
-        wrong_way = np.cov(chances, positive)[0, 1] < 0
-        return np.asarray(1.0 - chances if wrong_way else chances)
+        return self._weighed()[1][self.counts.alone]
+
+
+def _is_turned(weights: FloatArray, chances: FloatArray, positive: NDArray[Any]) -> bool:
+    """Return whether rows that are predicted +1 are of the class less often than others.
+
+    Where all are predicted alike, neither: then +1 is the class that makes more of them right.
+    """
+    prior, predicted = float(weights @ chances), float(weights @ positive)
+    together = float(weights @ (positive * chances)) - prior * predicted
+    if abs(together) > 1e-9:
+        return together < 0
+    return float(weights @ np.where(positive, chances, 1.0 - chances)) < 0.5
 
 
 def _rates(weights: FloatArray, chances: FloatArray, positive: NDArray[Any]) -> FloatArray:
     """Return accuracy, true- and false-positive rate, and the share of class +1."""
     prior, predicted = float(weights @ chances), float(weights @ positive)
-    if weights @ (positive * chances) < prior * predicted:  # +1 is the smaller class
-        chances = 1.0 - chances
-        prior = 1.0 - prior
     hits = weights @ (positive * chances)
     true_rate = hits / max(prior, 1e-12)
     false_rate = (predicted - hits) / max(1.0 - prior, 1e-12)
@@ -493,7 +502,7 @@ def _checks(
     return (
         Check(
             "pairs formed at random",
-            pairing.p_value >= 0.05,
+            not pairing.is_rejected,
             f"{pairing}.",
             pairing.p_value,
         ),

@@ -424,7 +424,33 @@ def test_a_sum_over_features_can_be_fitted_again_without_trying_all(draw_wavefor
     assert agree.mean() > 0.98
 
 
-@pytest.mark.parametrize("alphas", [{}, {"linear": [0.1], "cubic": [0.1]}])
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_features_that_are_named_are_tried_on_any_table(
+    draw_waveform: Draw, n_columns: int
+) -> None:
+    """So that a sum can be fitted again where a column is missing."""
+    X, y = draw_waveform(400, 400).pack()
+    alphas = {"linear": [0.1], "rbf 0.9 pc": [0.1]}
+    clf = lw.PairClassifier(alphas=alphas, random_state=0).fit(X[:, 9 : 9 + n_columns], y)
+    assert {row.features for row in clf.selection_.rows if row.alpha} == set(alphas)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_a_sum_takes_no_notice_of_what_transformers_are_to_return(
+    draw_waveform: Draw, container: Any, output: str
+) -> None:
+    X, y = draw_waveform(200, 200).pack()
+    clf = lw.PairClassifier(alphas=[0.1, 0.01], random_state=0).fit(container(X), y)
+    assert " + " in clf.features_
+    with sklearn.config_context(transform_output=output):
+        again = clone(clf).fit(container(X), y)
+        np.testing.assert_array_equal(
+            again.decision_function(container(X)), clf.decision_function(container(X))
+        )
+
+
+@pytest.mark.parametrize("alphas", [{}, {"linear": [0.1], "cubic": [0.1]}, {1: [0.1]}])
 def test_penalties_for_features_that_are_not_tried_are_named(
     draw_waveform: Draw, alphas: dict[str, list[float]]
 ) -> None:
@@ -506,7 +532,19 @@ def test_fewer_pairs_than_folds_are_refused(draw_waveform: Draw) -> None:
         quick().fit(*draw_waveform(30, 4).pack())
 
 
-@pytest.mark.parametrize("alphas", [[], [0.0], [-1.0, 1.0], [np.nan], [np.inf], {"linear": [0.0]}])
+@pytest.mark.parametrize(
+    "alphas",
+    [
+        [],
+        [0.0],
+        [-1.0, 1.0],
+        [np.nan],
+        [np.inf],
+        {"linear": [0.0]},
+        {"linear": None},
+        {"linear": "x"},
+    ],
+)
 def test_penalties_that_are_none_are_named(draw_waveform: Draw, alphas: Any) -> None:
     with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
         quick(alphas=alphas).fit(*draw_waveform(20, 30).pack())

@@ -158,6 +158,13 @@ def test_more_classes_are_numbered_and_each_has_a_share(succeed: Run) -> None:
         assert f"prior of {label}        {summary['prior'][label]:.1%} (95 % interval" in shown
 
 
+def test_random_pairing_that_is_kept_against_the_test_says_why(fitted: Fitted) -> None:
+    test = {**fitted.summary["pairing_test"], "is_rejected": True}
+    for pairing, is_told in (("random", True), ("free", False)):
+        shown = str(PairSummary(**{**fitted.summary, "pairing": pairing, "pairing_test": test}))
+        assert ("free shares explain held-out pairs no better" in shown) is is_told
+
+
 def test_units_of_a_column_do_not_matter(folder: Path, succeed: Run, fitted: Fitted) -> None:
     rows = [row.split(",") for row in (folder / "rows.csv").read_text().splitlines()[1:]]
     scaled = [f"{key},{1e6 * float(first) + 1e7},{second}" for key, first, second in rows]

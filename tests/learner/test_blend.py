@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import PolynomialFeatures
 
 from likewise.learner.blend import Entry, blend
-from likewise.learner.crossfit import Candidate
+from likewise.learner.crossfit import Candidate, judge
 from likewise.learner.design import Design, Sample
 from likewise.learner.features import RadialFeatures
 from likewise.learner.maps import FeatureMap
@@ -38,6 +38,13 @@ def entries(*scores: FloatArray) -> list[Entry]:
     ]
 
 
+def summed(parts: list[Entry]) -> Entry:
+    """Return the sum of what is known to have one."""
+    found = blend(parts, COUNTS, FOLDS)
+    assert found is not None
+    return found
+
+
 @pytest.fixture
 def truth(rng: np.random.Generator) -> FloatArray:
     """Return the log-odds of rows of two Gaussians."""
@@ -53,7 +60,7 @@ def test_two_half_blind_scores_are_better_together(
     rng: np.random.Generator, truth: FloatArray
 ) -> None:
     noise = 4.0 * rng.standard_normal((2, truth.size))
-    found = blend(entries(truth + noise[0], truth + noise[1]), COUNTS, FOLDS)
+    found = summed(entries(truth + noise[0], truth + noise[1]))
     assert found.candidate.information > -min(value(0.4 * (truth + one)) for one in noise)
     first, second = found.weights.values()
     assert first + second == pytest.approx(1.0)
@@ -62,13 +69,13 @@ def test_two_half_blind_scores_are_better_together(
 
 def test_noise_gets_little_weight(rng: np.random.Generator, truth: FloatArray) -> None:
     parts = entries(truth, 3.0 * rng.standard_normal(truth.size))
-    found = blend(parts, COUNTS, FOLDS)
+    found = summed(parts)
     assert found.weights[parts[0]] > 0.85
 
 
 def test_scores_with_the_classes_exchanged_are_turned_round(truth: FloatArray) -> None:
-    straight = blend(entries(truth, truth), COUNTS, FOLDS)
-    turned = blend(entries(truth, -truth), COUNTS, FOLDS)
+    straight = summed(entries(truth, truth))
+    turned = summed(entries(truth, -truth))
     np.testing.assert_allclose(turned.candidate.scores, straight.candidate.scores)
     np.testing.assert_allclose(
         turned.candidate.model.weights[4], -straight.candidate.model.weights[4]
@@ -83,7 +90,7 @@ def test_the_weights_of_a_fold_do_not_see_its_pairs(
     members = np.r_[COUNTS.left, COUNTS.right]
     of_fold = members[FOLDS[members] == 0]
     spoilt[of_fold] = rng.permutation(spoilt[of_fold])
-    plain, swayed = (blend(entries(first, one), COUNTS, FOLDS) for one in (second, spoilt))
+    plain, swayed = (summed(entries(first, one)) for one in (second, spoilt))
     shifts = []
     for fold in (0, 1):
         alone = np.flatnonzero(FOLDS[: COUNTS.unlabeled] == fold)
@@ -93,14 +100,46 @@ def test_the_weights_of_a_fold_do_not_see_its_pairs(
     assert shifts[1] > 1e-4
 
 
-def test_pair_shares_of_the_best_are_kept(truth: FloatArray) -> None:
-    shares = np.array([0.4, 0.6])
-    parts = [
-        replace(part, candidate=replace(part.candidate, model=PairModel(np.eye(4)[:, :1], shares)))
-        for part in entries(truth, truth)
+def with_pair_shares(*scores: FloatArray) -> list[Entry]:
+    """Return scores of models with free pair shares, far from those of pairs formed at random."""
+    model = PairModel(np.eye(4)[:, :1], np.array([0.5, 0.5]))
+    return [
+        replace(part, candidate=replace(part.candidate, model=model)) for part in entries(*scores)
     ]
-    found = blend(parts, COUNTS, FOLDS)
-    np.testing.assert_array_equal(found.candidate.model.pair_shares, shares)
+
+
+def test_free_pair_shares_are_learned(truth: FloatArray) -> None:
+    shares = summed(with_pair_shares(truth, truth)).candidate.model.pair_shares
+    assert shares is not None
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[1] == pytest.approx(Gaussians(2.5, 0.7).pair_share, abs=0.04)
+
+
+def test_the_pair_shares_of_a_fold_do_not_see_its_pairs(
+    truth: FloatArray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[PairModel]] = []
+
+    def judge_and_tell(sample: Sample, parts: Any, alpha: Any, model: Any, refit: Any) -> Candidate:
+        parts = list(parts)
+        seen.append([refit(part) for part in parts])
+        return judge(sample, parts, alpha, model, refit)
+
+    monkeypatch.setattr("likewise.learner.blend.judge", judge_and_tell)
+    swayed = truth.copy()
+    members = np.r_[COUNTS.left, COUNTS.right]
+    of_fold = members[FOLDS[members] == 0]
+    swayed[of_fold] = np.abs(truth[of_fold])  # as if most of its pairs were of one class
+    for scores in (truth, swayed):
+        summed(with_pair_shares(scores, scores))
+    plain, other = (np.array([model.pair_shares for model in models]) for models in seen)
+    np.testing.assert_allclose(plain[0], other[0], rtol=1e-6)
+    assert np.abs(plain[1] - other[1]).max() > 0.01
+
+
+def test_one_score_is_no_sum(rng: np.random.Generator, truth: FloatArray) -> None:
+    noise = rng.standard_normal(truth.size)
+    assert blend(entries(truth + noise, truth + 3.0 * noise), COUNTS, FOLDS) is None
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])

@@ -5,7 +5,7 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -34,8 +34,6 @@ _LEVEL = 0.95
 """Level of `prior_interval_`."""
 _NORMAL = 1.959963984540054
 """Standard deviations on either side that hold that much of a normal distribution."""
-_REJECTED = 0.05
-"""Random pairing is given up below this p-value."""
 
 
 class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
@@ -184,7 +182,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.pairing_test_: PairingTest | None = None
         if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
             self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.counts)
-            if self.pairing_test_.p_value < _REJECTED:
+            if self.pairing_test_.is_rejected:
                 freely = self._learn(learner, True, seeds)
                 # A poor calibration can look like odd pairs: held-out pairs have the last word.
                 is_free = freely.candidate.information > learned.candidate.information
@@ -208,10 +206,15 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             self.cv, self._checked_alphas(), self.n_classes, is_free=is_free, n_jobs=self.n_jobs
         )
         of_maps, of_folds = (np.random.RandomState(seed) for seed in seeds[::-1])
+        is_named = isinstance(self.alphas, dict)
         maps = feature_maps(
-            self.features, self.n_features_in_, of_maps, is_sparse_table=rows.is_sparse
+            self.features,
+            self.n_features_in_,
+            of_maps,
+            is_sparse_table=rows.is_sparse,
+            all_kinds=is_named,
         )
-        if isinstance(self.alphas, dict):
+        if is_named:
             maps = _named(maps, self.alphas)
         return rows.learn(maps, settings, of_folds)
 
@@ -271,9 +274,10 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         if not self.has_signal_:
             best = max(row.information for row in self.selection_.rows)
             warnings.warn(
-                "The pairs show no signal: no model explains held-out pairs better than chance "
-                f"(the best reaches {best:.4f} nats per pair), so every row is predicted to be of "
-                "the larger class. Collect more pairs, or features that tell the classes apart.",
+                "The pairs show no signal: no model explains held-out pairs clearly better than "
+                f"chance (the best reaches {best:.4f} nats per pair), so every row is predicted "
+                "to be of the larger class. Collect more pairs, or features that tell the classes "
+                "apart.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -340,21 +344,24 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 
 
 def _positive(alphas: Any) -> tuple[float, ...]:
-    found = tuple(float(alpha) for alpha in np.ravel(alphas))
+    try:
+        found = tuple(float(alpha) for alpha in np.ravel(alphas))
+    except (TypeError, ValueError):
+        found = ()
     if not found or not all(0 < alpha < np.inf for alpha in found):
         raise ValueError(f"alphas must be positive finite numbers; got {alphas!r}.")
     return found
 
 
-def _named(maps: Sequence[tuple[str, Any]], names: Iterable[str]) -> list[tuple[str, Any]]:
+def _named(maps: Sequence[tuple[str, Any]], names: Collection[str]) -> list[tuple[str, Any]]:
     """Keep the feature maps that have been named."""
-    kept, known = set(names), [name for name, _ in maps]
-    if not kept or not kept.issubset(known):
+    known = [name for name, _ in maps]
+    if not names or not set(names).issubset(known):
         raise ValueError(
             f"alphas must name at least one kind of features, and only such as are tried here "
-            f"({', '.join(known)}); got {sorted(kept)}."
+            f"({', '.join(known)}); got {list(names)}."
         )
-    return [one for one in maps if one[0] in kept]
+    return [one for one in maps if one[0] in names]
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ def _facts_of_test(test: Any) -> dict[str, Any] | None:
         "p_value": test.p_value,
         "pair_shares": list(test.pair_shares),
         "expected_shares": list(test.expected_shares),
+        "is_rejected": test.is_rejected,
         "verdict": str(test),
     }
 
@@ -175,7 +176,9 @@ class PairSummary:
     def _pairing(self) -> str:
         if self.pairing_test is None:
             return f"{self.pairing}, not tested"
-        return f"{self.pairing}; {self.pairing_test['verdict']}"
+        is_kept = self.pairing_test["is_rejected"] and self.pairing == "random"
+        kept = "; kept since free shares explain held-out pairs no better" if is_kept else ""
+        return f"{self.pairing}; {self.pairing_test['verdict']}{kept}"
 
     def _predicted(self) -> str:
         shares = zip(self.classes, self.predicted_shares, strict=True)

@@ -146,8 +146,9 @@ def _deaf_children() -> Iterator[None]:
 
     Who stops the run ends them; on their own they would each print where they happened to be.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are set by the main thread alone
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is None:
+        yield  # only the main thread may set signals; what was not set by Python cannot be set back
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

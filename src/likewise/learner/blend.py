@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from likewise.learner.crossfit import Candidate, judge, parts_of
 from likewise.learner.design import Design, Sample
@@ -43,7 +44,7 @@ class Entry:
     weights: Mapping["Entry", float] = field(default_factory=dict)
 
 
-def blend(parts: Sequence[Entry], counts: Counts, folds: NDArray[np.intp]) -> Entry:
+def blend(parts: Sequence[Entry], counts: Counts, folds: NDArray[np.intp]) -> Entry | None:
     """Add up the scores of two classes that several feature maps gave.
 
     Parameters
@@ -56,8 +57,9 @@ def blend(parts: Sequence[Entry], counts: Counts, folds: NDArray[np.intp]) -> En
 
     Returns
     -------
-    Entry
-        Its features are those of all parts that have a weight, side by side.
+    Entry or None
+        Its features are those of all parts that have a weight, side by side; None if fewer than
+        two have one.
     """
     best, size = parts[0].candidate, len(parts)
     turned = [_turned(part.candidate, best) for part in parts]
@@ -65,9 +67,11 @@ def blend(parts: Sequence[Entry], counts: Counts, folds: NDArray[np.intp]) -> En
     sample = Sample(Design(columns, np.zeros(size), np.ones(size)), counts)
     equal = np.append(np.full(size, 1.0 / size), 0.0)[:, None]
     own = _weigh(sample, PairModel(equal, best.model.pair_shares))
-    found = judge(sample, parts_of(sample, folds), None, own, lambda part: _weigh(part.train, own))
     weights, offset = own.weights[:-1, 0], own.weights[-1:]
     used = [i for i in range(size) if weights[i] > 0]
+    if len(used) < 2:
+        return None
+    found = judge(sample, parts_of(sample, folds), None, own, lambda part: _weigh(part.train, own))
     scaled = [weights[i] * turned[i].model.weights for i in used]
     joined = np.vstack([*(one[:-1] for one in scaled), offset + sum(one[-1:] for one in scaled)])
     return Entry(
@@ -86,17 +90,28 @@ def _turned(candidate: Candidate, reference: Candidate) -> Candidate:
 
 
 def _weigh(sample: Sample, start: PairModel) -> PairModel:
-    """Return the weights, none negative, and the offset that explain the pairs best."""
+    """Return the weights, none negative, and the offset that explain the pairs best.
+
+    Pair shares, if the start has them, are learned too: a fold must not know those of its pairs.
+    """
     size = sample.design.n_features
     pull = _PULL / sample.counts.pairs
+    is_free = start.pair_shares is not None
+
+    def restored(vector: FloatArray) -> PairModel:
+        weights, logs = np.split(vector, [size + 1])
+        return PairModel(weights[:, None], softmax(logs) if is_free else None)
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        scores = sample.design.decide(vector[:, None])
-        found, slopes = evaluate(scores, sample, start.pair_shares)
-        away = np.append(vector[:-1] - 1.0 / size, 0.0)
+        model = restored(vector)
+        found, slopes = evaluate(sample.design.decide(model.weights), sample, model.pair_shares)
+        away = np.append(vector[:size] - 1.0 / size, 0.0)
         gradient = sample.design.pull(slopes)[:, 0] + pull * away
-        return found.value + pull / 2 * float(away @ away), gradient
+        value = found.value + pull / 2 * float(away @ away)
+        return value, np.concatenate([gradient, found.pair_gradient]) if is_free else gradient
 
-    bounds = [(0.0, None)] * size + [(None, None)]
-    found = minimize(objective, start.weights[:, 0], jac=True, method="L-BFGS-B", bounds=bounds)
-    return PairModel(np.asarray(found.x)[:, None], start.pair_shares)
+    shares = np.empty(0) if start.pair_shares is None else start.pair_shares
+    vector = np.concatenate([start.weights[:, 0], np.log(shares)])
+    bounds = [(0.0, None)] * size + [(None, None)] * (vector.size - size)
+    found = minimize(objective, vector, jac=True, method="L-BFGS-B", bounds=bounds)
+    return restored(np.asarray(found.x))

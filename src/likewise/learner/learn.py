@@ -274,7 +274,8 @@ def _sums(pool: Sequence[Entry], counts: Counts, folds: Any) -> list[Entry]:
     for entry in sorted(pool, key=_information, reverse=True):
         best.setdefault(entry.features.name, entry)
     parts = [entry for entry in best.values() if _information(entry) > 0]
-    return [blend(parts, counts, folds)] if len(parts) > 1 else []
+    found = blend(parts, counts, folds) if len(parts) > 1 else None
+    return [found] if found else []
 
 
 def _selection(pool: Iterable[Entry], best: Entry) -> Selection:

@@ -3,11 +3,12 @@
 Maps side by side are a map too: a score that is a sum over several is linear in all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import FeatureUnion
 
@@ -49,7 +50,7 @@ class FeatureMap:
         if transformer is None:
             mean, scale = column_scale(rows)
         else:
-            rows = _float_table(transformer.fit_transform(rows))
+            rows = _transformed(transformer.fit_transform, rows)
             radial = isinstance(transformer, RadialFeatures)
             mean, scale = _unscaled(rows) if radial else column_scale(rows)
         return cls(name, transformer, mean, scale), Design(rows, mean, scale)
@@ -71,7 +72,7 @@ class FeatureMap:
     def design(self, rows: Any) -> Design:
         """Return other rows as the score sees them."""
         if self.transformer is not None:
-            rows = _float_table(self.transformer.transform(rows))
+            rows = _transformed(self.transformer.transform, rows)
         return Design(rows, self.mean, self.scale)
 
     def standardise(self, rows: Any) -> Any:
@@ -85,8 +86,10 @@ def _unscaled(rows: Any) -> tuple[FloatArray, FloatArray]:
     return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
 
 
-def _float_table(rows: Any) -> Any:
-    return rows.tocsr() if is_sparse(rows) else np.asarray(rows, dtype=np.float64)
+def _transformed(transform: Callable[[Any], Any], rows: Any) -> Any:
+    with config_context(transform_output="default"):  # whatever users want to see of their own
+        found = transform(rows)
+    return found.tocsr() if is_sparse(found) else np.asarray(found, dtype=np.float64)
 
 
 def feature_maps(
@@ -95,6 +98,7 @@ def feature_maps(
     random_state: np.random.RandomState,
     *,
     is_sparse_table: bool = False,
+    all_kinds: bool = False,
 ) -> list[tuple[str, Any]]:
     """Return the names and transformers, not fitted, that a choice of features stands for.
 
@@ -106,6 +110,8 @@ def feature_maps(
     random_state : RandomState
     is_sparse_table : bool
         Whether the table is sparse.
+    all_kinds : bool
+        Whether to return those too that are not worth a trial on such a table.
     """
     linear: tuple[str, Any] = ("linear", None)
     if isinstance(features, str):
@@ -113,10 +119,11 @@ def feature_maps(
         kernels = [
             (f"rbf {width:g}", RadialFeatures(width, random_state=seed)) for width in _WIDTHS
         ]
-        if n_columns > _FEWEST_TO_REDUCE:
+        if all_kinds or n_columns > _FEWEST_TO_REDUCE:
             reduced = RadialFeatures(_WIDTHS[0], principal=True, random_state=seed)
             kernels.append((f"rbf {_WIDTHS[0]:g} pc", reduced))
-        if features == "auto" and is_sparse_table and n_columns > _MOST_KERNEL_FEATURES:
+        is_wide = is_sparse_table and n_columns > _MOST_KERNEL_FEATURES
+        if features == "auto" and is_wide and not all_kinds:
             return [linear]
         return {"auto": [linear, *kernels], "linear": [linear], "rbf": kernels}[features]
     return [(type(features).__name__, clone(features))]

@@ -19,6 +19,8 @@ from likewise.losses import FloatArray
 
 __all__ = ["PairingTest", "compare_pairings"]
 
+_LEVEL = 0.05
+"""p-value below which random pairing is rejected."""
 _FEW_PAIRS = 50
 """Pairs of the smallest class below which the chi-square distribution is not relied on."""
 _DOUBTFUL = (1e-4, 0.2)
@@ -49,10 +51,15 @@ class PairingTest:
     pair_shares: tuple[float, ...]
     expected_shares: tuple[float, ...]
 
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the pairs speak against random pairing."""
+        return self.p_value < _LEVEL
+
     def __str__(self) -> str:
         found = ", ".join(f"{share:.2f}" for share in self.pair_shares)
         expected = ", ".join(f"{share:.2f}" for share in self.expected_shares)
-        verdict = "contradict" if self.p_value < 0.05 else "agree with"
+        verdict = "contradict" if self.is_rejected else "agree with"
         return (
             f"the pairs {verdict} random pairing (p = {self.p_value:.2g}): shares of the classes "
             f"among similar pairs {found}, at random {expected}"

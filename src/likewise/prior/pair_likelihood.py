@@ -31,8 +31,8 @@ class PairLikelihoodPrior(ScoredPrior):
     estimate_ : PriorEstimate
         Its value is the posterior mean under a flat prior on [1/2, 1], its interval the narrowest
         that holds `level` of the posterior; near 1/2 it touches 1/2. ``diagnostics``:
-        ``information`` (nats per held-out pair), ``features``, ``alpha``, ``n_pairs``, ``n_rows``,
-        and ``notes``.
+        ``information`` (nats per held-out pair), ``features``, ``alpha`` (None if the score is a
+        sum over several kinds of features), ``n_pairs``, ``n_rows``, and ``notes``.
     prior_ : float
         The estimate's value.
 

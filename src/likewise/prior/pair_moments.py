@@ -42,10 +42,11 @@ _NO_SIGNAL = 1.0
 class PairMomentPrior(ScoredPrior):
     """Share of the larger class from similar pairs and unlabeled rows.
 
-    Scores that tell the classes apart are learned by the pair likelihood, linear or with kernel
-    features and a penalty, whichever does best on held-out pairs. Rows are scored by models that
-    did not see them (cross-fitting, or held-out rows where there are many). The prior follows from
-    how often pairs and rows fall into bins of that score; it is right whatever the score is worth.
+    Scores that tell the classes apart are learned by the pair likelihood: linear, with kernel
+    features, or a sum of such, whichever does best on held-out pairs. Rows are scored by models
+    that did not see them (cross-fitting, or held-out rows where there are many). The prior follows
+    from how often pairs and rows fall into bins of that score; it is right whatever the score is
+    worth.
 
     Parameters
     ----------
@@ -60,7 +61,8 @@ class PairMomentPrior(ScoredPrior):
         Its value is the posterior mean under a flat prior on [1/2, 1], its interval the narrowest
         that holds `level` of the posterior; near 1/2 it touches 1/2. ``diagnostics``: ``signal``
         (standard errors by which pair members vary together), ``information`` (nats per pair on
-        held-out pairs), ``features``, ``alpha``, ``n_pairs``, ``n_rows``, and ``notes``.
+        held-out pairs), ``features``, ``alpha`` (None if the score is a sum over several kinds of
+        features), ``n_pairs``, ``n_rows``, and ``notes``.
     prior_ : float
         The estimate's value.
 
