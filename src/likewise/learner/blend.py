@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import softmax
 
 from likewise.learner.crossfit import Candidate, judge, parts_of
 from likewise.learner.design import Design, Sample
@@ -98,20 +97,15 @@ def _weigh(sample: Sample, start: PairModel) -> PairModel:
     pull = _PULL / sample.counts.pairs
     is_free = start.pair_shares is not None
 
-    def restored(vector: FloatArray) -> PairModel:
-        weights, logs = np.split(vector, [size + 1])
-        return PairModel(weights[:, None], softmax(logs) if is_free else None)
-
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        model = restored(vector)
+        model = start.at(vector)
         found, slopes = evaluate(sample.design.decide(model.weights), sample, model.pair_shares)
         away = np.append(vector[:size] - 1.0 / size, 0.0)
         gradient = sample.design.pull(slopes)[:, 0] + pull * away
         value = found.value + pull / 2 * float(away @ away)
         return value, np.concatenate([gradient, found.pair_gradient]) if is_free else gradient
 
-    shares = np.empty(0) if start.pair_shares is None else start.pair_shares
-    vector = np.concatenate([start.weights[:, 0], np.log(shares)])
+    vector = start.flat()
     bounds = [(0.0, None)] * size + [(None, None)] * (vector.size - size)
     found = minimize(objective, vector, jac=True, method="L-BFGS-B", bounds=bounds)
-    return restored(np.asarray(found.x))
+    return start.at(np.asarray(found.x))

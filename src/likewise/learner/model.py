@@ -54,6 +54,21 @@ class PairModel:
         """Number of classes."""
         return max(2, int(self.weights.shape[1]))
 
+    def flat(self) -> FloatArray:
+        """Return the weights and the logarithms of the pair shares as one vector."""
+        if self.pair_shares is None:
+            return self.weights.ravel()
+        return np.concatenate([self.weights.ravel(), np.log(self.pair_shares)])
+
+    def at(self, vector: FloatArray) -> "PairModel":
+        """Return the model of the same kind that is at another flat vector."""
+        weights, logs = np.split(vector, [self.weights.size])
+        weights = weights.reshape(self.weights.shape)
+        if self.pair_shares is None:
+            return PairModel(weights)
+        shares = np.exp(logs - logs.max())
+        return PairModel(weights, shares / shares.sum())
+
     def turned(self, is_upside_down: bool = True) -> "PairModel":
         """Return the model of two classes with their names exchanged, if asked."""
         if not is_upside_down:
@@ -82,33 +97,19 @@ class _Objective:
     def __init__(self, sample: Sample, alpha: float, like: PairModel) -> None:
         self._sample = sample
         self._alpha = alpha
-        self._shape = like.weights.shape
-        self._is_free = like.pair_shares is not None
+        self._like = like
         self._shares: FloatArray | None = None
 
-    def flatten(self, model: PairModel) -> FloatArray:
-        if model.pair_shares is None:
-            return model.weights.ravel()
-        return np.concatenate([model.weights.ravel(), np.log(model.pair_shares)])
-
-    def restore(self, vector: FloatArray) -> PairModel:
-        size = self._shape[0] * self._shape[1]
-        weights = vector[:size].reshape(self._shape)
-        if not self._is_free:
-            return PairModel(weights)
-        logs = vector[size:] - vector[size:].max()
-        return PairModel(weights, np.exp(logs) / np.exp(logs).sum())
-
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
-        model = self.restore(vector)
+        model = self._like.at(vector)
         scores = self._sample.design.decide(model.weights)
         found, slopes = evaluate(scores, self._sample, model.pair_shares, self._shares)
         self._shares = found.shares  # the next point is near: its shares are too
         gradient = self._sample.design.pull(slopes)
         gradient[:-1] += self._alpha * model.weights[:-1]
         value = found.value + 0.5 * self._alpha * float(np.sum(model.weights[:-1] ** 2))
-        flat = gradient.ravel()
-        return value, np.concatenate([flat, found.pair_gradient]) if self._is_free else flat
+        flat, is_free = gradient.ravel(), model.pair_shares is not None
+        return value, np.concatenate([flat, found.pair_gradient]) if is_free else flat
 
 
 def minimise(sample: Sample, alpha: float, start: PairModel, *, max_iter: int = 100) -> PairModel:
@@ -130,12 +131,12 @@ def minimise(sample: Sample, alpha: float, start: PairModel, *, max_iter: int = 
     objective = _Objective(sample, alpha, start)
     found = minimize(
         objective,
-        objective.flatten(start),
+        start.flat(),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "ftol": 1e-7, "maxcor": 20},
     )
-    return objective.restore(np.asarray(found.x))
+    return start.at(np.asarray(found.x))
 
 
 def fit_path(
@@ -212,8 +213,7 @@ def ordered(model: PairModel, sample: Sample) -> PairModel:
 
 
 def _penalised(sample: Sample, alpha: float, model: PairModel) -> float:
-    objective = _Objective(sample, alpha, model)
-    return objective(objective.flatten(model))[0]
+    return _Objective(sample, alpha, model)(model.flat())[0]
 
 
 def _starts(
