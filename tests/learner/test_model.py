@@ -51,7 +51,7 @@ def test_a_generic_optimiser_from_the_same_start_finds_the_same_minimum(
     shares = prior**2 / (prior @ prior) if free else None
     directions = (MEANS[1] - MEANS[0])[:, None] if m == 1 else MEANS.T
     start = PairModel(np.vstack([directions, np.zeros(m)]), shares)
-    found = minimise(sample, alpha, start, max_iter=500)
+    found = minimise(sample, alpha, start)
 
     def restored(vector: FloatArray) -> PairModel:
         weights = vector[: 4 * m].reshape(4, m)

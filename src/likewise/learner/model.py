@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.special import softmax
 
 from likewise.learner.design import Sample
 from likewise.likelihood import Expansion, expand, log_probabilities
@@ -30,6 +31,8 @@ _LENGTH_OF_START = 1.5
 """Standard deviation of the scores that learning starts from."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
+_MOST_STEPS = 100
+"""Of L-BFGS at one penalty; the next penalty goes on from there."""
 _MOST_DENSE_FEATURES = 600
 """Above it, starting directions come from products with rows, not from square matrices."""
 
@@ -66,8 +69,7 @@ class PairModel:
         weights = weights.reshape(self.weights.shape)
         if self.pair_shares is None:
             return PairModel(weights)
-        shares = np.exp(logs - logs.max())
-        return PairModel(weights, shares / shares.sum())
+        return PairModel(weights, softmax(logs))
 
     def turned(self, is_upside_down: bool = True) -> "PairModel":
         """Return the model of two classes with their names exchanged, if asked."""
@@ -112,7 +114,7 @@ class _Objective:
         return value, np.concatenate([flat, found.pair_gradient]) if is_free else flat
 
 
-def minimise(sample: Sample, alpha: float, start: PairModel, *, max_iter: int = 100) -> PairModel:
+def minimise(sample: Sample, alpha: float, start: PairModel) -> PairModel:
     """Minimise the penalised likelihood from a starting model.
 
     Parameters
@@ -122,7 +124,6 @@ def minimise(sample: Sample, alpha: float, start: PairModel, *, max_iter: int = 
         Ridge penalty of all weights but the intercepts.
     start : PairModel
         Also says whether pair shares are free.
-    max_iter : int
 
     Returns
     -------
@@ -134,7 +135,7 @@ def minimise(sample: Sample, alpha: float, start: PairModel, *, max_iter: int = 
         start.flat(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "ftol": 1e-7, "maxcor": 20},
+        options={"maxiter": _MOST_STEPS, "ftol": 1e-7, "maxcor": 20},
     )
     return start.at(np.asarray(found.x))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import softmax
 from scipy.stats import chi2
 
 from likewise.likelihood import Counts, expand, log_probabilities
@@ -131,7 +132,7 @@ def _fit(scores: FloatArray, counts: Counts) -> _Fitted:
     for start in starts:
         value, freely = _best(scores, counts, start)
         if value < free:
-            free, pair_shares = value, _softmax(freely[-expected.size :])
+            free, pair_shares = value, softmax(freely[-expected.size :])
     statistic = 2.0 * counts.pairs * (random - free)
     return replace(fitted, statistic=statistic, pair_shares=pair_shares)
 
@@ -184,7 +185,7 @@ def _best(
     size = 1 + m
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        shares = None if pair_shares is None else _softmax(vector[size:])
+        shares = None if pair_shares is None else softmax(vector[size:])
         found = expand(_calibrated(scores, vector), counts, shares)
         slopes = found.gradient[:, 1:] if m == 1 else found.gradient
         slope = np.exp(vector[0]) * float(np.sum(slopes * scores))
@@ -207,8 +208,3 @@ def _calibrated(scores: FloatArray, vector: FloatArray) -> FloatArray:
     m = scores.shape[1]
     calibrated = np.exp(vector[0]) * scores + vector[1 : 1 + m]
     return log_probabilities(calibrated[:, 0] if m == 1 else calibrated)
-
-
-def _softmax(logs: FloatArray) -> FloatArray:
-    shares = np.exp(logs - logs.max())
-    return np.asarray(shares / shares.sum())
