@@ -5,10 +5,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from likewise.cli.reproduce import _show
 from likewise.experiments.catalogue import EXPERIMENTS
-from likewise.experiments.methods import METHODS, Method
+from likewise.experiments.document import Cell, Section, Table
+from likewise.experiments.methods import METHODS, Answer, Method
 from likewise.experiments.runner import read_records
 from likewise.experiments.samples import Task
 
@@ -95,6 +98,38 @@ def test_a_method_that_fails_has_its_cell_and_its_reason(
     assert result.stderr == "likewise: 2 trials failed; the report says why.\n"
     assert "2 of 2 trials failed: ZeroDivisionError: by design" in report()
     assert [one["status"] for one in _records() if one["method"] == "km"] == ["ok", "ok"]
+
+
+def test_a_mended_method_is_run_again_when_asked(
+    succeed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(task: Task) -> Answer:
+        raise NameError("a slip")
+
+    def mended(task: Task) -> Answer:
+        return Answer(np.ones(len(task.X_test)), np.ones(len(task.unlabeled)))
+
+    command = ("reproduce", "benchmark", *COMMON, "--methods", "km,own", "--trials", "1", "--json")
+    monkeypatch.setitem(METHODS, "own", Method("Own", broken))
+    assert json.loads(succeed(*command).stdout)["failed"] == 1
+    monkeypatch.setitem(METHODS, "own", Method("Own", mended))
+    assert json.loads(succeed(*command).stdout)["new_records"] == 0
+    others = [one for one in _records() if one["method"] == "km"]
+    again = json.loads(succeed(*command, "--methods", "own", "--again").stdout)
+    assert (again["new_records"], again["failed"]) == (1, 0)
+    assert [one for one in _records() if one["method"] == "km"] == others
+
+
+def test_sentences_are_for_the_report_and_not_for_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = ((Cell("KM"), Cell("64.5"), Cell("Ten starts, the best kept. " * 9)),)
+    table = Table("Mean accuracy", ("method", "ours", "why"), rows)
+    _show([Section("Compared", (), (table,))])
+    output = capsys.readouterr().out
+    assert "64.5" in output
+    assert "starts" not in output
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_curves_are_checked_once_whatever_the_trials(succeed: Run) -> None:

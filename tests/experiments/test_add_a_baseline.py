@@ -1,6 +1,8 @@
 """The page on adding a method: its code runs, and the method has its column."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,32 @@ from likewise.experiments.methods import METHODS
 from likewise.experiments.runner import read_records
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "add-a-baseline.md"
+
+ADDED = """
+from pathlib import Path
+
+from likewise.experiments.benchmark import EXPERIMENT
+from likewise.experiments.experiment import run
+from likewise.experiments.methods import METHODS, Answer, Method
+
+
+def all_alike(task):
+    return Answer([1] * len(task.X_test), [1] * len(task.unlabeled))
+
+
+METHODS["all-alike"] = Method("All alike", all_alike)
+plan = EXPERIMENT.quick.changed(datasets=["gaussians"], methods=["all-alike"], trials=2)
+print([record["status"] for record in run(EXPERIMENT, plan, Path("results"), jobs=2)[1]])
+"""
+
+
+def test_a_method_of_one_s_own_script_reaches_the_other_processes(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(ADDED)
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, script.name], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['ok', 'ok']"
 
 
 def test_the_code_of_the_page_runs_and_its_method_is_in_the_table(

@@ -1,12 +1,16 @@
 """All experiments together: names, and that a first look is a part of the whole."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from likewise.cli.reproduce import ABOUT
 from likewise.experiments.catalogue import EXPERIMENTS
 from likewise.experiments.experiment import Experiment
-from likewise.experiments.facts import facts_of
-from likewise.experiments.runner import key_of
+from likewise.experiments.facts import commands_of, facts_of
+from likewise.experiments.half import PRIORS
+from likewise.experiments.runner import Record, key_of
 
 everyone = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
@@ -33,14 +37,46 @@ def test_every_trial_is_another_and_its_method_known(experiment: Experiment) -> 
     assert {one["method"] for one in trials} <= set(experiment.methods)
 
 
+def record(experiment: str, method: str, trial: int, **others: Any) -> Record:
+    return {
+        "experiment": experiment,
+        "dataset": "waveform",
+        "method": method,
+        "trial": trial,
+        "status": "ok",
+        **others,
+    }
+
+
 def test_facts_tell_trials_failures_and_versions() -> None:
     records = [
-        {"experiment": "prior", "trial": 0, "status": "ok"},
-        {"experiment": "prior", "trial": 4, "status": "failed"},
-        {"experiment": "half", "trial": 1, "status": "ok"},
+        record("prior", "km1", 0, n=200),
+        record("prior", "km1", 4, n=200, status="failed", version="0.0.1"),
+        *(record("half", "labels", 1, prior=prior, version="0.0.1") for prior in PRIORS),
+        record("half", "km", 0, prior=0.5, version="0.0.1"),
     ]
-    facts = facts_of(records, "likewise reproduce --out there")
-    assert facts["trials"] == "prior: 5, half: 2"
-    assert facts["records"] == "3, of which 1 are failures"
-    assert "scikit-learn" in facts["versions"]
-    assert facts["to run it again"] == "likewise reproduce --out there"
+    facts = facts_of(records, EXPERIMENTS, Path("there"))
+    assert facts["trials"] == "prior: 5, half: 2 (km: 1)"
+    assert facts["records"] == (
+        "6, of which 1 are failures; 1 made by a version that did not sign, 5 made by version 0.0.1"
+    )
+    assert "scikit-learn" in facts["versions of this report"]
+    assert facts["to run it again"] == (
+        "likewise reproduce prior --out there --quick --trials 5 --datasets waveform "
+        "--methods km1; "
+        "likewise reproduce half --out there --trials 2 --methods labels; "
+        "likewise reproduce half --out there --trials 1 --methods km"
+    )
+
+
+@everyone
+@pytest.mark.parametrize("option", [[], ["--quick"]])
+def test_the_command_for_a_whole_plan_needs_no_more_than_its_name(
+    experiment: Experiment, option: list[str]
+) -> None:
+    plan = experiment.quick if option else experiment.full
+    records = [dict(one) for group in experiment.missing(plan, set()) for one in group]
+    (command,) = commands_of(records, experiment, Path("there"))
+    same = experiment.missing(experiment.quick, set()) == experiment.missing(experiment.full, set())
+    wanted = ["likewise", "reproduce", experiment.name, "--out", "there"]
+    assert command.split() == wanted + (["--quick"] if same else option)

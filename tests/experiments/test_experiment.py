@@ -8,7 +8,7 @@ import pytest
 
 from likewise.experiments import experiment as module
 from likewise.experiments.document import Section
-from likewise.experiments.experiment import RECORDS, Experiment, Plan, run
+from likewise.experiments.experiment import RECORDS, Experiment, Plan, prepare_again, run
 from likewise.experiments.runner import Record, key_of, read_records
 from likewise.experiments.theory import EXPERIMENT as THEORY
 
@@ -19,6 +19,10 @@ def measure(method: str, trial: int, n: int, **_: Any) -> Record:
     if method == "c":
         raise ValueError("c never works")
     return {"accuracy": trial + n / 100}
+
+
+def measure_all(**_: Any) -> Record:
+    return {"accuracy": 1.0}
 
 
 def no_sections(records: Sequence[Record]) -> list[Section]:
@@ -50,6 +54,26 @@ def test_a_run_leaves_a_record_for_every_setting_failures_included(tmp_path: Pat
     assert read_records(tmp_path / "new" / RECORDS) == found
     assert sum(one["status"] == "failed" for one in found) == 4
     assert len({key_of(one) for one in found}) == count
+
+
+def test_trials_are_run_again_when_their_records_are_forgotten(tmp_path: Path) -> None:
+    list(run(toy(), PLAN, tmp_path)[1])
+    failed = PLAN.changed(methods=["c"], trials=1)
+    prepare_again(toy(), failed, tmp_path)
+    count, records = run(toy(measure=measure_all), PLAN, tmp_path)
+    assert [(one["method"], one["trial"], one["status"]) for one in records] == 2 * [("c", 0, "ok")]
+    assert count == 2
+    assert len(read_records(tmp_path / RECORDS)) == 3 * 2 * 2
+
+
+@pytest.mark.parametrize("change", [{"methods": ["a", "x"]}, {"datasets": ["gaussians", "x"]}])
+def test_nothing_is_forgotten_for_a_plan_that_cannot_be_run(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    list(run(toy(), PLAN, tmp_path)[1])
+    with pytest.raises(ValueError, match="'x'"):
+        prepare_again(toy(), PLAN.changed(**change), tmp_path)
+    assert len(read_records(tmp_path / RECORDS)) == 3 * 2 * 2
 
 
 def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:

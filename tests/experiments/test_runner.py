@@ -16,6 +16,7 @@ from likewise.experiments.runner import (
     SETTINGS,
     Record,
     Records,
+    forget,
     keep_records,
     key_of,
     read_records,
@@ -24,7 +25,8 @@ from likewise.experiments.runner import (
 
 
 def record(trial: int, **more: Any) -> Record:
-    return {"experiment": "e", "dataset": "d", "n": 2, "method": "m", "trial": trial, **more}
+    own = {"experiment": "e", "dataset": "d", "n": 2, "method": "m", "trial": trial}
+    return {**own, "status": "ok", **more}
 
 
 def given(*records: Record) -> Records:
@@ -83,9 +85,40 @@ def test_a_line_cut_short_is_left_out_and_written_over(tmp_path: Path) -> None:
     assert path.read_text() == whole
 
 
+def test_a_character_cut_in_two_is_a_line_cut_short_too(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    list(keep_records(path, given(record(0))))
+    path.write_bytes(path.read_bytes() + '{"reason": "ä'.encode()[:-1])
+    assert read_records(path) == [record(0)]
+
+
+def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="Windows has no such lock")
+    path = tmp_path / "records.jsonl"
+    first = keep_records(path, given(record(0), record(1)))
+    next(first)
+    with pytest.raises(ValueError, match=r"records\.jsonl is being written by another run"):
+        next(keep_records(path, given(record(2))))
+    with pytest.raises(ValueError, match="another run"):
+        forget(path, {key_of(record(0))})
+    assert list(first) == [record(1)]
+    assert list(keep_records(path, given(record(2)))) == [record(2)]
+    assert read_records(path) == [record(0), record(1), record(2)]
+
+
+def test_what_is_forgotten_is_gone_and_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    forget(path, {key_of(record(0))})
+    assert not path.exists()
+    list(keep_records(path, given(record(0), record(1), record(2))))
+    forget(path, {key_of(record(1)), key_of(record(7))})
+    assert read_records(path) == [record(0), record(2)]
+
+
 def test_a_file_of_something_else_is_named_with_the_line(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    for line in ("hello", "3", '"text"', '{"experiment": "e"}'):
+    unsigned = {name: value for name, value in record(1).items() if name != "status"}
+    for line in ("hello", "3", '"text"', '{"experiment": "e"}', json.dumps(unsigned)):
         path.write_text(json.dumps(record(0)) + f"\n{line}\n")
         with pytest.raises(ValueError, match=r"records\.jsonl, line 2 is not a record"):
             read_records(path)

@@ -7,7 +7,15 @@ import pytest
 from likewise.classifiers import SUClassifierCV
 from likewise.experiments import unlabeled
 from likewise.experiments.samples import Draw, draw_task
-from likewise.experiments.unlabeled import EXPERIMENT, measure, plot, sections
+from likewise.experiments.unlabeled import (
+    EXPERIMENT,
+    PRIORS,
+    falling,
+    hardest_near_half,
+    measure,
+    plot,
+    sections,
+)
 
 from .made_up import made_up
 
@@ -71,13 +79,25 @@ def test_the_plan_is_the_paper_s() -> None:
 def test_datasets_on_which_the_error_falls_are_counted() -> None:
     records = [
         *made_up([0.3], "error", dataset="a", n_unlabeled=200, prior=0.1),
-        *made_up([0.1], "error", dataset="a", n_unlabeled=400, prior=0.1),
+        *made_up([0.1], "error", dataset="a", n_unlabeled=800, prior=0.1),
         *made_up([0.2], "error", dataset="b", n_unlabeled=200, prior=0.1),
         *made_up([0.2], "error", dataset="b", n_unlabeled=400, prior=0.1),
         *made_up([None], "error", dataset="b", n_unlabeled=800, prior=0.1),
         *made_up([0.2], "error", dataset="b", n_unlabeled=200, prior=0.7),
     ]
-    assert sections(records)[0].paragraphs[-1].endswith("on 1 of 2 at prior 0.1.")
+    assert falling(records) == {0.1: {"a": True}}  # of b nothing is known with the most rows
+    assert "on 1 of 1 sets at prior 0.1;" in sections(records)[0].paragraphs[-1]
+
+
+def test_where_the_error_is_largest_near_one_half_is_counted() -> None:
+    errors = {"a": (0.1, 0.3, 0.2), "b": (0.1, 0.2, 0.2), "c": (0.1, 0.3, None)}
+    records = [
+        record
+        for dataset, values in errors.items()
+        for prior, value in zip(PRIORS, values, strict=True)
+        for record in made_up([value], "error", dataset=dataset, n_unlabeled=200, prior=prior)
+    ]
+    assert hardest_near_half(records) == {("a", 200): True, ("b", 200): False}
     assert "shows no trend" in sections(records[:1])[0].paragraphs[-1]
 
 

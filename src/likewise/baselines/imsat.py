@@ -51,7 +51,8 @@ class IMSAT(Baseline):
     tol : float, default 1e-6
         Largest entry of the field (the gradient with constant p^) at which a start is done.
     max_iter : int, default 5000
-        Number of steps after which a start is given up.
+        Number of steps after which a start is given up; up to 50 of Newton's method, which finds
+        the last digits, may come on top.
     random_state : int, RandomState instance or None
         Starting weights.
 

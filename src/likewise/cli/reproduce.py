@@ -1,6 +1,5 @@
 """``likewise reproduce``: the experiments of the paper, one command each and one for all."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,6 +26,9 @@ ABOUT = {
 }
 """Said here once more, because the experiments take a second to import and help should not."""
 
+_LONGEST_CELL = 50
+"""Characters of a table's cell beyond which it is prose, and not for a terminal."""
+
 REPORT = "report.html"
 TABLES = "tables.md"
 
@@ -47,6 +49,9 @@ Methods = Annotated[
     str | None, typer.Option(help="Methods, as a,b; a wrong name lists them.", metavar="NAMES")
 ]
 Jobs = Annotated[int, typer.Option(help="Processes side by side; -1 is one for each core.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Forget the records of what is asked for; run it anew.")
+]
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class _Wishes:
     datasets: list[str] | None
     methods: list[str] | None
     jobs: int
+    again: bool
 
 
 def _run(
@@ -69,6 +75,7 @@ def _run(
     datasets: Datasets = None,
     methods: Methods = None,
     jobs: Jobs = -1,
+    again: Again = False,
     as_json: Json = False,
 ) -> None:
     if context.invoked_subcommand is not None:
@@ -78,7 +85,7 @@ def _run(
         raise ValueError("--out is missing: name a folder for the records and the report.")
     if jobs == 0:
         raise ValueError("--jobs must be a number of processes, or -1 for one on each core; got 0.")
-    wishes = _Wishes(out, quick, trials, _names(datasets), _names(methods), jobs)
+    wishes = _Wishes(out, quick, trials, _names(datasets), _names(methods), jobs, again)
     chosen = context.command.name if context.command.name in ABOUT else None
     _reproduce(wishes, chosen, as_json=as_json)
 
@@ -108,7 +115,8 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     files = [wishes.out / name for name in (RECORDS, REPORT, TABLES)]
     title = "Classification from similar pairs and unlabeled rows: the experiments"
     said = [section for some in sections.values() for section in some]
-    facts = facts_of(records, _command(wishes, chosen))
+    distinct = [record for own in found.values() for record in own]
+    facts = facts_of(distinct, EXPERIMENTS, wishes.out)
     write_report(wishes.out / REPORT, title, said, facts)
     write_markdown(wishes.out / TABLES, title, said, facts)
     asked = [experiment for experiment, _ in plans]
@@ -164,8 +172,11 @@ def _plans_of_all(wishes: _Wishes) -> "list[tuple[Experiment, Plan]]":
 
 def _run_plans(plans: "Sequence[tuple[Experiment, Plan]]", wishes: _Wishes) -> int:
     """Run what is missing and return how much that was."""
-    from likewise.experiments.experiment import run
+    from likewise.experiments.experiment import prepare_again, run
 
+    if wishes.again:
+        for one, plan in plans:
+            prepare_again(one, plan, wishes.out)
     # All are planned before the first is run, so that a wrong name is told at once.
     runs = [(one, *run(one, plan, wishes.out, jobs=wishes.jobs)) for one, plan in plans]
     try:
@@ -200,23 +211,13 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def _command(wishes: _Wishes, chosen: str | None) -> str:
-    """Return the command that makes the same records again."""
-    words = ["likewise", "reproduce", *([chosen] if chosen else []), "--out", str(wishes.out)]
-    words += ["--quick"] if wishes.quick else []
-    words += ["--trials", str(wishes.trials)] if wishes.trials else []
-    words += ["--datasets", ",".join(wishes.datasets)] if wishes.datasets else []
-    words += ["--methods", ",".join(wishes.methods)] if wishes.methods else []
-    return shlex.join(words)
-
-
 def _show(sections: "Sequence[Section]") -> None:
-    """Print the first table of every section; the others are in the report."""
+    """Print the first table of every section without its prose; the rest is in the report."""
     from rich.console import Console
 
     for section in sections:
         for table in section.tables[:1]:
-            drawn = _draw(_narrow(table), section.title)
+            drawn = _draw(_narrow(_without_prose(table)), section.title)
             # Never narrower than the table: a number broken over two lines cannot be read.
             needed = Console(width=1000).measure(drawn).maximum
             console = Console()
@@ -234,6 +235,22 @@ def _draw(table: "Table", title: str) -> Any:
     for row in table.rows:
         drawing.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in row))
     return drawing
+
+
+def _without_prose(table: "Table") -> "Table":
+    """Leave out columns of sentences."""
+    from likewise.experiments.document import Table
+
+    kept = [
+        place
+        for place in range(len(table.header))
+        if all(len(row[place].text) <= _LONGEST_CELL for row in table.rows)
+    ]
+    return Table(
+        table.caption,
+        tuple(table.header[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )
 
 
 def _narrow(table: "Table") -> "Table":

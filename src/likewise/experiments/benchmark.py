@@ -13,7 +13,14 @@ from likewise.experiments.against_paper import compare_with_paper
 from likewise.experiments.classification import learn
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
-from likewise.experiments.methods import METHODS, REFERENCE, SHARING, ordered, title_of
+from likewise.experiments.methods import (
+    METHODS,
+    REFERENCE,
+    SHARING,
+    WithMethods,
+    ordered,
+    title_of,
+)
 from likewise.experiments.published import TABLE_4
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
@@ -240,7 +247,7 @@ def _cost_table(records: Sequence[Record], methods: Sequence[str]) -> Table:
 EXPERIMENT = Experiment(
     name="benchmark",
     title="All methods on twelve datasets (Table 4)",
-    measure=measure,
+    measure=WithMethods(measure),
     outcome="accuracy",
     full=Plan(tuple(sorted(CATALOGUE)), METHODS, 20),
     quick=Plan(("banana", "waveform"), METHODS, 3),

@@ -17,6 +17,7 @@ from likewise.experiments.runner import (
     Record,
     Records,
     Settings,
+    forget,
     keep_records,
     key_of,
     read_records,
@@ -24,7 +25,7 @@ from likewise.experiments.runner import (
 )
 from likewise.experiments.samples import check_pools
 
-__all__ = ["RECORDS", "Experiment", "Plan", "run"]
+__all__ = ["RECORDS", "Experiment", "Plan", "prepare_again", "run"]
 
 RECORDS = "records.jsonl"
 """Name of the file of records in the folder of a run."""
@@ -171,18 +172,39 @@ def run(experiment: Experiment, plan: Plan, folder: Path, *, jobs: int = 1) -> t
     records : generator of dict
         Runs them: gives out each new record once it is in the file.
     """
-    unknown = [name for name in plan.methods if name not in experiment.methods]
-    if unknown:
-        raise ValueError(
-            f"The experiment {experiment.name!r} has no method {unknown[0]!r}; choose from "
-            f"{', '.join(experiment.methods)}, as a,b."
-        )
+    _check_methods(experiment, plan)
     path = folder / RECORDS
     groups = experiment.missing(plan, set(map(key_of, read_records(path))))
     _check_datasets(experiment, {one["dataset"] for group in groups for one in group})
     folder.mkdir(parents=True, exist_ok=True)
     count = sum(map(len, groups))
     return count, keep_records(path, run_trials(experiment.measure, groups, jobs=jobs))
+
+
+def prepare_again(experiment: Experiment, plan: Plan, folder: Path) -> None:
+    """Forget the records of a plan's trials, so that `run` runs them anew.
+
+    Nothing is forgotten of a plan that could not be run.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    plan : Plan
+    folder : Path
+    """
+    _check_methods(experiment, plan)
+    _check_datasets(experiment, set(plan.datasets))
+    trials = [one for group in experiment.missing(plan, set()) for one in group]
+    forget(folder / RECORDS, set(map(key_of, trials)))
+
+
+def _check_methods(experiment: Experiment, plan: Plan) -> None:
+    unknown = [name for name in plan.methods if name not in experiment.methods]
+    if unknown:
+        raise ValueError(
+            f"The experiment {experiment.name!r} has no method {unknown[0]!r}; choose from "
+            f"{', '.join(experiment.methods)}, as a,b."
+        )
 
 
 def _check_datasets(experiment: Experiment, names: AbstractSet[str]) -> None:

@@ -1,27 +1,34 @@
-"""What a report rests on, in words: trials and seeds, versions, the kind of machine."""
+"""What a report rests on, in words: commands, trials and seeds, versions, the kind of machine."""
 
 import os
 import platform
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 from likewise._version import __version__
-from likewise.experiments.runner import Record
+from likewise.experiments.experiment import Experiment, Plan
+from likewise.experiments.runner import SETTINGS, Record, Settings, key_of
 from likewise.experiments.statistics import group
 
-__all__ = ["facts_of"]
+__all__ = ["commands_of", "facts_of"]
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
-def facts_of(records: Sequence[Record], command: str) -> dict[str, str]:
+def facts_of(
+    records: Sequence[Record], experiments: Mapping[str, Experiment], folder: Path
+) -> dict[str, str]:
     """Return what a reader needs in order to judge records and make them again.
 
     Parameters
     ----------
     records : sequence of dict
-    command : str
-        What makes the same records again.
+        Each trial once.
+    experiments : mapping of names to Experiment
+    folder : Path
+        Where the records are.
 
     Returns
     -------
@@ -29,24 +36,107 @@ def facts_of(records: Sequence[Record], command: str) -> dict[str, str]:
 
     Examples
     --------
+    >>> from pathlib import Path
+    >>> from likewise.experiments.catalogue import EXPERIMENTS
     >>> from likewise.experiments.facts import facts_of
-    >>> record = {"experiment": "prior", "trial": 2, "status": "ok"}
-    >>> facts_of([record], "likewise reproduce prior --out there")["trials"]
+    >>> one = {"experiment": "prior", "dataset": "adult", "method": "km1", "trial": 2, "n": 200}
+    >>> facts = facts_of([{**one, "status": "ok"}], EXPERIMENTS, Path("there"))
+    >>> facts["to run it again"]
+    'likewise reproduce prior --out there --quick --datasets adult --methods km1'
+    >>> facts["trials"]
     'prior: 3'
     """
-    trials = {
-        name: 1 + max(record["trial"] for record in own)
-        for (name,), own in group(records, "experiment").items()
-    }
+    by_experiment = {name: own for (name,), own in group(records, "experiment").items()}
     failed = sum(record["status"] != "ok" for record in records)
+    commands = [
+        command
+        for name, own in by_experiment.items()
+        for command in commands_of(own, experiments[name], folder)
+    ]
     libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
     return {
-        "to run it again": command,
-        "trials": ", ".join(f"{name}: {count}" for name, count in trials.items()),
+        "to run it again": "; ".join(commands),
+        "trials": ", ".join(f"{name}: {_trials(own)}" for name, own in by_experiment.items()),
         "seeds": "the number of a trial, from 0, is its seed; all methods see the same samples",
-        "records": f"{len(records):,}, of which {failed:,} are failures",
-        "versions": ", ".join(
+        "records": f"{len(records):,}, of which {failed:,} are failures; {_makers(records)}",
+        "versions of this report": ", ".join(
             [f"likewise {__version__}", f"Python {platform.python_version()}", *libraries]
         ),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "machine of this report": f"{platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores",
     }
+
+
+def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path) -> list[str]:
+    """Return commands that make the records of an experiment again.
+
+    Parameters
+    ----------
+    records : sequence of dict
+    experiment : Experiment
+    folder : Path
+
+    Returns
+    -------
+    list of str
+        One, or more if some methods were run on other sets or more often than others.
+    """
+    start = ["likewise", "reproduce", experiment.name, "--out", str(folder)]
+    if set(map(key_of, records)) == _keys(experiment, experiment.quick):
+        return [shlex.join([*start, "--quick"])]
+    plan = experiment.full
+    if _settings(records) != _settings(_trials_of(experiment, plan)):
+        start, plan = [*start, "--quick"], experiment.quick
+    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for (method,), own in group(records, "method").items():
+        datasets = tuple(sorted({record["dataset"] for record in own}))
+        alike.setdefault((_n_trials(own), datasets), []).append(method)
+    return [
+        shlex.join([*start, *_options(plan, trials, datasets, methods)])
+        for (trials, datasets), methods in alike.items()
+    ]
+
+
+def _options(
+    plan: Plan, trials: int, datasets: Collection[str], methods: Collection[str]
+) -> list[str]:
+    options = [] if trials == plan.trials else ["--trials", str(trials)]
+    if set(datasets) != set(plan.datasets):
+        options += ["--datasets", ",".join(datasets)]
+    if set(methods) != set(plan.methods):
+        options += ["--methods", ",".join(methods)]
+    return options
+
+
+def _trials_of(experiment: Experiment, plan: Plan) -> list[Settings]:
+    return [one for group in experiment.missing(plan, set()) for one in group]
+
+
+def _keys(experiment: Experiment, plan: Plan) -> set[tuple[object, ...]]:
+    return set(map(key_of, _trials_of(experiment, plan)))
+
+
+def _settings(records: Sequence[Settings]) -> set[tuple[object, ...]]:
+    return {tuple(record.get(name) for name in SETTINGS) for record in records}
+
+
+def _n_trials(records: Sequence[Record]) -> int:
+    return 1 + max(int(record["trial"]) for record in records)
+
+
+def _trials(records: Sequence[Record]) -> str:
+    """Return the number of trials, and that of methods that have fewer."""
+    counts = {method: _n_trials(own) for (method,), own in group(records, "method").items()}
+    most = max(counts.values())
+    fewer = ", ".join(f"{name}: {count}" for name, count in counts.items() if count < most)
+    return f"{most} ({fewer})" if fewer else str(most)
+
+
+def _makers(records: Sequence[Record]) -> str:
+    """Say which versions of this library made the records: a folder can hold those of several."""
+    counts = {made: len(own) for (made,), own in group(records, "version").items()}
+    words = [
+        f"{count:,} made by {'a version that did not sign' if made is None else f'version {made}'}"
+        for made, count in counts.items()
+    ]
+    return ", ".join(words)

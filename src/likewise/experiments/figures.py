@@ -6,8 +6,6 @@ Nothing here knows what is drawn; matplotlib is imported when a picture is asked
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import group
 
@@ -18,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["legend_of_all", "log_axis", "panels", "panels_by_dataset"]
 
 _MOST_COLUMNS = 4
+_MOST_KEYS = 5
+"""Entries of a legend in one line."""
+_KEY, _LETTER = 0.6, 0.085
+"""Inches that an entry of a legend takes: its key, and each letter of its name."""
 
 
 def panels(
@@ -111,7 +113,10 @@ def legend_of_all(figure: "Figure", axes: "Sequence[Axes]") -> None:
         handles, labels = panel.get_legend_handles_labels()
         drawn.update(zip(labels, handles, strict=True))
     if drawn:
-        columns = int(np.ceil(len(drawn) / -(-len(drawn) // 5)))
+        widest = max(map(len, drawn))
+        fitting = int(figure.get_figwidth() / (_KEY + _LETTER * widest))
+        lines = -(-len(drawn) // max(1, min(fitting, _MOST_KEYS)))
+        columns = -(-len(drawn) // lines)
         figure.legend(
             list(drawn.values()),
             list(drawn),

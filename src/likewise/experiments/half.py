@@ -12,7 +12,7 @@ from likewise.experiments.classification import learn
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.figures import legend_of_all, panels
-from likewise.experiments.methods import METHODS, SHARING, ordered, title_of
+from likewise.experiments.methods import METHODS, SHARING, WithMethods, ordered, title_of
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
 from likewise.experiments.statistics import group, mean_of
@@ -100,7 +100,13 @@ def plot(records: Sequence[Record]) -> "Figure":
     """
     from likewise.plots import BLUE, GREEN, PURPLE, VERMILION
 
-    colors = dict(zip(_COMPARED, (BLUE, GREEN, VERMILION, PURPLE), strict=True))
+    styles = dict(
+        zip(
+            _COMPARED,
+            ((BLUE, "s", "-"), (GREEN, "D", "-"), (VERMILION, "o", "-"), (PURPLE, "^", "--")),
+            strict=True,
+        )
+    )
     found = {name: own for (name,), own in sorted(group(records, "dataset").items())}
     figure, axes = panels(
         list(found),
@@ -109,17 +115,19 @@ def plot(records: Sequence[Record]) -> "Figure":
         heading=f"{_N_SIMILAR} similar pairs and {_N_UNLABELED} unlabeled rows",
     )
     for panel, own in zip(axes, found.values(), strict=True):
-        for (method,), some in group(own, "method").items():
+        for place, ((method,), some) in enumerate(group(own, "method").items()):
+            color, marker, line = styles.get(method, (None, "v", ":"))
             means = {
                 prior: mean_of(few, "accuracy") for (prior,), few in group(some, "prior").items()
             }
             good = [(prior, means[prior]) for prior in sorted(means) if means[prior].trials]
             panel.errorbar(
-                [prior for prior, _ in good],
+                [prior + 0.001 * place for prior, _ in good],  # side by side, lest lines cover
                 [100 * (mean.value or 0.0) for _, mean in good],
                 yerr=[100 * (mean.standard_error or 0.0) for _, mean in good],
-                color=colors.get(method),
-                marker="o",
+                color=color,
+                marker=marker,
+                ls=line,
                 markersize=5,
                 lw=1.8,
                 capsize=3,
@@ -139,7 +147,7 @@ def _grouped(records: Sequence[Record]) -> dict[tuple[str, float, str], list[Rec
 EXPERIMENT = Experiment(
     name="half",
     title="Equally large classes, which the paper's risk excludes",
-    measure=measure,
+    measure=WithMethods(measure),
     outcome="accuracy",
     full=Plan(("waveform",), _COMPARED, 20, {"prior": PRIORS}),
     quick=Plan(("waveform",), _COMPARED, 2, {"prior": PRIORS}),

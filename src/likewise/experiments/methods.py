@@ -29,10 +29,21 @@ from likewise.baselines import (
     ThreeSMIC,
 )
 from likewise.classifiers import SUClassifierCV
+from likewise.experiments.runner import Measure, Record
 from likewise.experiments.samples import Task
 from likewise.prior import PairMomentPrior
 
-__all__ = ["METHODS", "REFERENCE", "SHARING", "Answer", "Method", "answer", "ordered", "title_of"]
+__all__ = [
+    "METHODS",
+    "REFERENCE",
+    "SHARING",
+    "Answer",
+    "Method",
+    "WithMethods",
+    "answer",
+    "ordered",
+    "title_of",
+]
 
 Classes = NDArray[Any]
 
@@ -185,11 +196,40 @@ METHODS: dict[str, Method] = {
 }
 """In the order of the columns of the table."""
 
+_OWN = frozenset(METHODS)
+"""What every process knows; other names were added by whoever runs an experiment."""
+
 REFERENCE = "labels"
 """The method that sees labels: no rival, but what is to be reached."""
 
 SHARING = (("su-squared", "su-double-hinge"),)
 """Methods that use the same estimate of the prior."""
+
+
+@dataclass(frozen=True)
+class WithMethods:
+    """What a trial does, taking methods that were added to `METHODS` along to other processes.
+
+    Attributes
+    ----------
+    measure : callable
+        As of `likewise.experiments.experiment.Experiment`.
+    """
+
+    measure: Measure
+
+    def __call__(self, **settings: Any) -> Record:
+        """Run a trial."""
+        return self.measure(**settings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        added = {name: method for name, method in METHODS.items() if name not in _OWN}
+        return _arrive, (self.measure, added)
+
+
+def _arrive(measure: Measure, added: dict[str, Method]) -> WithMethods:
+    METHODS.update(added)
+    return WithMethods(measure)
 
 
 def title_of(method: str) -> str:

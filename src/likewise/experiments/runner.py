@@ -10,10 +10,19 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+from likewise._version import __version__
+from likewise.io import replacing
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "KEY",
@@ -22,6 +31,7 @@ __all__ = [
     "Record",
     "Records",
     "Settings",
+    "forget",
     "keep_records",
     "key_of",
     "read_records",
@@ -55,12 +65,12 @@ def read_records(path: Path) -> list[Record]:
     """
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_bytes().split(b"\n")
     records = []
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last end of line is cut
         try:
             record = json.loads(line)
-            key_of(record)
+            key_of(record), record["status"]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{path}, line {number} is not a record of an experiment; mend or remove it."
@@ -75,7 +85,8 @@ def keep_records(path: Path, records: Records) -> Records:
     Parameters
     ----------
     path : Path
-        Made if it is not there; a last line that was cut short is removed.
+        Made if it is not there; a last line that was cut short is removed. Refused while another
+        run writes to it.
     records : generator of dict
         Closed at the end, however that comes.
 
@@ -83,13 +94,33 @@ def keep_records(path: Path, records: Records) -> Records:
     ------
     dict
     """
-    _cut_to_last_line(path)
-    with closing(records), path.open("a", encoding="utf-8") as stream:
-        for record in records:
-            stream.write(json.dumps(record, allow_nan=False) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-            yield record
+    with closing(records), _claimed(path):
+        _cut_to_last_line(path)
+        with path.open("a", encoding="utf-8") as stream:
+            for record in records:
+                stream.write(json.dumps(record, allow_nan=False) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+                yield record
+
+
+def forget(path: Path, keys: AbstractSet[Any]) -> None:
+    """Remove the records of some trials from a file, which is replaced as a whole.
+
+    Parameters
+    ----------
+    path : Path
+        Need not exist.
+    keys : set
+        As of `key_of`.
+    """
+    records = read_records(path)
+    kept = [record for record in records if key_of(record) not in keys]
+    if len(kept) == len(records):
+        return
+    with _claimed(path), replacing(path) as stream:
+        for record in kept:
+            stream.write((json.dumps(record, allow_nan=False) + "\n").encode())
 
 
 def run_trials(measure: Measure, groups: Sequence[Sequence[Settings]], *, jobs: int = 1) -> Records:
@@ -110,7 +141,8 @@ def run_trials(measure: Measure, groups: Sequence[Sequence[Settings]], *, jobs: 
     ------
     dict
         In no particular order: the settings, ``status`` ("ok" or "failed"), ``accuracy``,
-        ``seconds``, ``reason``, and whatever `measure` returned; what there is not is None.
+        ``seconds``, ``reason``, the ``version`` of this library, and whatever `measure` returned;
+        what there is not is None.
     """
     from joblib import Parallel, delayed, parallel_config
 
@@ -167,7 +199,13 @@ def _run_group(measure: Measure, group: Sequence[Settings]) -> list[Record]:
 
 def _run_one(measure: Measure, settings: Settings) -> Record:
     start = perf_counter()
-    outcome: Record = {"status": "ok", "accuracy": None, "seconds": None, "reason": None}
+    outcome: Record = {
+        "status": "ok",
+        "accuracy": None,
+        "seconds": None,
+        "reason": None,
+        "version": __version__,
+    }
     try:
         # The settings come last: a trial cannot change which trial it is.
         record = {**settings, **outcome, **measure(**settings), **settings}
@@ -182,6 +220,22 @@ def _run_one(measure: Measure, settings: Settings) -> Record:
 def _failure(error: Exception) -> Record:
     words = " ".join(str(error).split())[:_LONGEST_REASON]
     return {"status": "failed", "reason": f"{type(error).__name__}: {words}"}
+
+
+@contextmanager
+def _claimed(path: Path) -> Iterator[None]:
+    """Keep other runs from a file; the end of this process, however it comes, lets them in."""
+    if fcntl is None:  # Windows has no such lock; there, keeping runs apart is left to people
+        yield
+        return
+    with path.open("ab") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"{path} is being written by another run; let it finish, or name another folder."
+            ) from None
+        yield
 
 
 def _cut_to_last_line(path: Path) -> None:

@@ -132,8 +132,14 @@ def check_pools(datasets: Iterable[str]) -> None:
     sources = {info.name: info.source for info in list_datasets()}
     at_hand = {"folder", "cache", "OpenML"}
     for name in sorted(datasets, key=lambda name: sources.get(name) in at_hand):
-        if name not in GENERATED:
+        if name in GENERATED:
+            continue
+        try:
             load(name)
+        except ValueError as error:
+            if name in sources:
+                raise
+            raise ValueError(f"{error} Here also: {', '.join(GENERATED)}.") from None
 
 
 @lru_cache(maxsize=1)

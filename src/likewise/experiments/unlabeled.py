@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENT", "N_SIMILAR", "PRIORS", "SIZES", "falling", "measure", "plot", "sections"]
+__all__ = [
+    "EXPERIMENT",
+    "N_SIMILAR",
+    "PRIORS",
+    "SIZES",
+    "falling",
+    "hardest_near_half",
+    "measure",
+    "plot",
+    "sections",
+]
 
 N_SIMILAR = 200
 SIZES = (200, 400, 800, 1600)
@@ -125,8 +135,8 @@ def sections(records: Sequence[Record]) -> list[Section]:
     ]
 
 
-def falling(records: Sequence[Record]) -> dict[float, list[bool]]:
-    """Tell for each dataset, by prior, whether the error is less with the most unlabeled rows.
+def falling(records: Sequence[Record]) -> dict[float, dict[str, bool]]:
+    """Tell, by prior and dataset, whether the error is less with the most unlabeled rows.
 
     Parameters
     ----------
@@ -135,28 +145,66 @@ def falling(records: Sequence[Record]) -> dict[float, list[bool]]:
     Returns
     -------
     dict
-        Datasets with one number of unlabeled rows are left out.
+        Datasets that lack the fewest or the most unlabeled rows are left out.
     """
-    falls: dict[float, list[bool]] = {}
-    for (_, prior), own in sorted(group(records, "dataset", "prior").items()):
-        means = [
-            mean.value
-            for _, some in sorted(group(own, "n_unlabeled").items())
-            if (mean := mean_of(some, "error")).value is not None
-        ]
-        if len(means) > 1:
-            falls.setdefault(prior, []).append(means[-1] < means[0])
+    means = _means(records)
+    sizes = sorted({size for _, _, size in means})
+    falls: dict[float, dict[str, bool]] = {}
+    for dataset, prior in sorted({key[:2] for key in means}):
+        first, last = (means.get((dataset, prior, size)) for size in (sizes[0], sizes[-1]))
+        if len(sizes) > 1 and first is not None and last is not None:
+            falls.setdefault(prior, {})[dataset] = last < first
     return falls
 
 
+def hardest_near_half(records: Sequence[Record]) -> dict[tuple[str, int], bool]:
+    """Tell, by dataset and unlabeled rows, whether the error is largest at the middle prior.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    dict
+        Where the error at one of the three priors is not known, nothing is told.
+    """
+    means = _means(records)
+    found = {}
+    for dataset, size in sorted({(dataset, size) for dataset, _, size in means}):
+        low, middle, high = (means.get((dataset, prior, size)) for prior in PRIORS)
+        if low is not None and middle is not None and high is not None:
+            found[dataset, size] = middle > max(low, high)
+    return found
+
+
+def _means(records: Sequence[Record]) -> dict[tuple[str, float, int], float]:
+    """Return mean errors by dataset, prior and unlabeled rows, where trials did not fail."""
+    means = {
+        (dataset, prior, size): mean_of(own, "error").value
+        for (dataset, prior, size), own in group(records, "dataset", "prior", "n_unlabeled").items()
+    }
+    return {key: value for key, value in means.items() if value is not None}
+
+
 def _trend(records: Sequence[Record]) -> str:
-    falls = falling(records)
+    falls, hardest = falling(records), hardest_near_half(records)
     if not falls:
         return "One number of unlabeled rows was run, which shows no trend."
     counts = ", ".join(
-        f"{sum(found)} of {len(found)} at prior {prior:g}" for prior, found in sorted(falls.items())
+        f"{sum(found.values())} of {len(found)} sets at prior {prior:g}"
+        for prior, found in sorted(falls.items())
     )
-    return f"Here the error is lower with the most unlabeled rows than with the fewest on {counts}."
+    largest = (
+        f" It is larger at prior {PRIORS[1]:g} than at {PRIORS[0]:g} and at {PRIORS[2]:g} in "
+        f"{sum(hardest.values())} of {len(hardest)} cases (a set with a number of rows)."
+        if hardest
+        else ""
+    )
+    return (
+        "Here the error is lower with the most unlabeled rows than with the fewest on "
+        f"{counts}; sets without enough rows are not counted.{largest}"
+    )
 
 
 def plot(records: Sequence[Record]) -> "Figure":
