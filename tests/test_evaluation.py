@@ -98,8 +98,8 @@ def test_learners_from_pairs_are_refitted_without_the_rows_they_are_judged_on(
 
 def test_a_learner_that_learns_its_pairs_by_heart_is_found_out(sample: SUSample) -> None:
     """Judged on what it saw it looks better than cross-fitted, and better than it is."""
-    few = sample_su(*make_gaussians(3000, n_features=60, random_state=1), 60, 60, random_state=1)
-    X, y = few.pack()
+    pool = make_gaussians(3000, n_features=30, separation=4.0, random_state=1)
+    X, y = sample_su(*pool, 120, 120, random_state=1).pack()
     clf = lw.SUClassifier("squared", prior=0.7, alpha=1e-6).fit(X, y)
     seen = lw.label_free_report(clf, X, y, trained_on_same_pairs=False, random_state=0)
     honest = lw.label_free_report(clf, X, y, random_state=0)

@@ -177,3 +177,18 @@ def test_every_row_lands_in_exactly_one_set_next_to_its_mate(
 def test_slices_stand_for_the_same_positions(positions: list[int]) -> None:
     array = np.array(positions, dtype=np.intp)
     np.testing.assert_array_equal(np.arange(31)[as_slice(array)], array)
+
+
+def test_columns_of_row_numbers_and_tables_in_a_list_are_not_guessed_at() -> None:
+    pd = pytest.importorskip("pandas")
+    U = np.arange(8.0).reshape(4, 2)
+    columns = (pd.Series([0, 1]), pd.Series([2, 3]))
+    for pairs in (columns, (np.array([0, 1]), np.array([2, 3])), [U[:2], U[2:]]):
+        with pytest.raises(ValueError, match="column_stack"):
+            lw.pack(U, similar=pairs)
+
+
+def test_whole_numbers_that_are_objects_are_labels() -> None:
+    assert locate(np.array([0, 1, 1], dtype=object)).n_pairs == 1
+    with pytest.raises(ValueError, match="dtype is object"):
+        locate(np.array([0, "a", "a"], dtype=object))

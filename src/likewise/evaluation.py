@@ -6,6 +6,7 @@ positive class; accuracy and rates are what these chances say of the predictions
 of rows that the classifier did not learn from: held out, or made by refitted clones.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from threadpoolctl import threadpool_limits
 
 from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.learner.calibration import CROSS_FITTED
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
+from likewise.learner.crossfit import partner_of
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
 from likewise.learner.learn import Learned, Settings, learn
@@ -175,6 +177,9 @@ def label_free_report(
         Any: a likewise learner, a pipeline, or a classifier fitted elsewhere, on labels too.
         The larger of its class values is +1.
     X : table of shape (n_rows, n_features)
+        As `clf` takes it. The reference score is learned from it where it holds finite numbers
+        alone; where it does not (categories, gaps), from the first numbers that the steps of a
+        pipeline make of it.
     y : integer array of shape (n_rows,)
         Weak labels as `likewise.pack` makes them.
     level : float, default 0.95
@@ -194,6 +199,9 @@ def label_free_report(
     ------
     NoSignalError
         If the pairs do not say enough.
+    ValueError
+        If neither `X` nor what a step of `clf` makes of it is a table of finite numbers, or if
+        `clf` does not predict one of two classes for every row.
 
     Examples
     --------
@@ -208,10 +216,11 @@ def label_free_report(
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie between 0 and 1; got {level!r}.")
     random = check_random_state(random_state)
-    rows = locate_pairs(y, _n_rows(X), "label_free_report")
+    X = _as_table(X)
+    rows = locate_pairs(y, X.shape[0], "label_free_report")
     _check_enough(rows)
     X, y, rows = _thinned(X, np.asarray(y), rows)
-    table = _numbers(X)
+    table = _reference_rows(clf, X)
     maps = feature_maps("auto", table.shape[1], random, is_sparse_table=is_sparse(table))
     learned = learn(table, rows, maps, Settings(_N_FOLDS), random)
     if trained_on_same_pairs is None:
@@ -225,7 +234,8 @@ def label_free_report(
     with threadpool_limits(1, user_api="blas"):
         judged = _Judgement.fit(learned.candidate.scores[:, 0], predictions, learned.counts)
         draws = _bootstrap(judged, random)
-    estimates = _estimates(judged, draws, level, disagreement, judged.lag(own, clones))
+    lag = judged.lag(own, clones)
+    estimates = _estimates(judged, draws, level, disagreement, lag, learned.freshness)
     return LabelFreeReport(
         **estimates,
         level=level,
@@ -238,8 +248,15 @@ def label_free_report(
     )
 
 
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+def _as_table(X: Any) -> Any:
+    """Return a table whose rows can be taken; data frames keep their kind and names."""
+    if is_sparse(X):
+        return X.tocsr()
+    if hasattr(X, "shape"):
+        return X
+    array = np.atleast_1d(np.asarray(X))
+    # Beside text, numpy would turn numbers into text too.
+    return np.atleast_1d(np.asarray(X, dtype=object)) if array.dtype.kind in "US" else array
 
 
 def _check_enough(rows: RowSets) -> None:
@@ -261,11 +278,34 @@ def _thinned(X: Any, y: NDArray[np.int64], rows: RowSets) -> tuple[Any, NDArray[
     return take_rows(X, kept), y[kept], locate_pairs(y[kept], kept.size, "label_free_report")
 
 
-def _numbers(X: Any) -> Any:
-    """Return the rows as numbers for the reference score."""
-    from sklearn.utils import check_array
+def _reference_rows(clf: Any, X: Any) -> Any:
+    """Return the rows as numbers for the reference score: `X`, or what steps of `clf` make of it.
 
-    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    The first numbers on the way, as later steps may drop what tells the classes apart.
+    """
+    for rows in _stages(clf, X):
+        try:
+            return check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="X")
+        except (TypeError, ValueError) as error:
+            problem = error
+    raise ValueError(
+        "label_free_report learns a reference score from X, which must be a table of finite "
+        "numbers, or become one in a step of clf. Encode categories and fill gaps, or put what "
+        f"does so into a pipeline with the classifier. The trouble with these rows: {problem}"
+    ) from problem
+
+
+def _stages(clf: Any, X: Any) -> Iterator[Any]:
+    """Yield the rows as given and after every step of a pipeline, or of one within another."""
+    yield X
+    fitted = getattr(clf, "best_estimator_", clf)
+    if not hasattr(fitted, "steps"):
+        return
+    for _, step in fitted.steps[:-1]:
+        if hasattr(step, "transform"):  # "passthrough" has none
+            X = step.transform(X)
+            yield X
+    yield from _stages(fitted.steps[-1][1], X)
 
 
 def _innermost(clf: Any) -> Any:
@@ -276,7 +316,7 @@ def _innermost(clf: Any) -> Any:
 
 def _is_positive(clf: Any, X: Any) -> NDArray[np.bool_]:
     """Return which rows are predicted to be of the larger class value."""
-    predicted = np.asarray(clf.predict(X))
+    predicted = _predicted(clf, X)
     values = np.unique(predicted)
     if hasattr(clf, "classes_"):
         values = np.unique(np.concatenate([values, np.asarray(clf.classes_)]))
@@ -286,6 +326,28 @@ def _is_positive(clf: Any, X: Any) -> NDArray[np.bool_]:
             f"{values.tolist()}."
         )
     return np.asarray(predicted == values[-1])
+
+
+def _predicted(clf: Any, X: Any) -> NDArray[Any]:
+    """Return the class that is predicted for every row, (n_rows,)."""
+    predicted, n_rows = np.asarray(clf.predict(X)), X.shape[0]
+    if predicted.shape == (n_rows, 1):
+        predicted = predicted[:, 0]
+    expected = f"one of two classes is expected for each of the {n_rows} rows"
+    if predicted.shape != (n_rows,):
+        raise ValueError(f"clf.predict returned an array of shape {predicted.shape}; {expected}.")
+    n_missing = sum(map(_is_missing, predicted.tolist()))
+    if n_missing:
+        raise ValueError(f"clf.predict returned NaN or None for {n_missing} rows; {expected}.")
+    return predicted
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a class is None, NaN, which is not even like itself, or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # NA does not say
+        return True
 
 
 def _ordered(values: NDArray[np.bool_], rows: RowSets) -> NDArray[np.bool_]:
@@ -305,11 +367,11 @@ def _cross_fitted(
     """
     labels = np.asarray(y)
     order = in_order(np.arange(labels.shape[0])[:, None], rows)[0][:, 0]
-    folds = np.empty(labels.shape[0], dtype=np.intp)
-    folds[order] = learned.folds
+    partner = partner_of(learned.counts)
     clones = []
     for fold in range(learned.folds.max() + 1):
-        train = np.flatnonzero(folds != fold)
+        inside = learned.folds == fold
+        train = np.sort(order[~(inside | inside[partner])])
         refitted = _unfitted(clf).fit(take_rows(X, train), labels[train])
         found = _ordered(_is_positive(refitted, X), rows)
         # Pairs cannot name the classes: a clone may have them the other way round.
@@ -343,7 +405,8 @@ def _check_signal(learned: Learned, predictions: NDArray[np.bool_]) -> None:
     members = predictions[counts.members].mean()
     products = (predictions[counts.left] - members) * (predictions[counts.right] - members)
     spread = float(products.std())
-    agreement = float(products.mean()) * np.sqrt(counts.similar) / spread if spread > 0 else 0.0
+    size = np.sqrt(learned.freshness * counts.similar)
+    agreement = float(products.mean()) * size / spread if spread > 0 else 0.0
     if not learned.has_signal and agreement < _SIGNAL:
         raise NoSignalError(
             "The pairs show no signal: neither a score learned from them nor the classifier's "
@@ -456,13 +519,19 @@ def _bootstrap(judged: _Judgement, random: np.random.RandomState) -> FloatArray:
 
 
 def _estimates(
-    judged: _Judgement, draws: FloatArray, level: float, disagreement: float, lag: FloatArray
+    judged: _Judgement,
+    draws: FloatArray,
+    level: float,
+    disagreement: float,
+    lag: FloatArray,
+    freshness: float,
 ) -> dict[str, Estimate]:
     """Return values with intervals that also allow for what a bootstrap cannot see.
 
     Rates are those of the cross-fitted predictions and of how far these fall behind (`lag`).
 
-    Scores are given to it, though they were learned from the same rows (`CROSS_FITTED`). Clones
+    Scores are given to it, though they were learned from the same rows (`CROSS_FITTED`), and pairs
+    that share rows are taken to be independent (`freshness`). Clones
     are not the classifier itself: where they disagree, either may be right. And where all pairs
     agree, every bootstrap sample does, though a rate of ``log(1 / (1 - level)) / n`` could have
     gone unseen.
@@ -477,7 +546,7 @@ def _estimates(
         value = float(values[k])
         low, high = np.quantile(draws[:, k], [(1 - level) / 2, (1 + level) / 2])
         apart = 0.0 if name in ("prior", "pair_agreement") else clones
-        widening = 1.0 if name == "pair_agreement" else CROSS_FITTED**-0.5
+        widening = (1.0 if name == "pair_agreement" else CROSS_FITTED**-0.5) * freshness**-0.5
         low = value - np.hypot(widening * max(value - low, 0.0), apart)
         high = value + np.hypot(widening * max(high - value, 0.0), apart)
         low, high = min(low, 1.0 - unseen), max(high, unseen)
@@ -494,18 +563,19 @@ def _checks(
 ) -> tuple[Check, ...]:
     if not learned.has_signal:
         return (Check("assumptions", None, "the reference score is too weak to test them."),)
-    pairing = compare_pairings(learned.candidate.scores, learned.counts)
+    pairing = compare_pairings(learned.candidate.scores, learned.counts, learned.freshness)
     mean, scale = column_scale(table)
     ordered = in_order(table, rows)[0]
     standard = ((ordered.toarray() if is_sparse(ordered) else ordered) - mean) / scale
     chances = expit(judged.columns @ judged.vector)
+    at_random = Check(
+        "pairs formed at random", not pairing.is_rejected, f"{pairing}.", pairing.p_value
+    )
+    if learned.freshness < 1.0:
+        text = "rows are in several pairs, and such pairs are not independent of each other."
+        return at_random, Check("what else is assumed", None, text)
     return (
-        Check(
-            "pairs formed at random",
-            not pairing.is_rejected,
-            f"{pairing}.",
-            pairing.p_value,
-        ),
+        at_random,
         check_moment_ratios(learned.candidate.scores[:, 0], learned.counts, random),
         check_independence(standard, chances, learned.counts, learned.folds, random),
     )

@@ -305,12 +305,23 @@ def _as_integer_labels(y: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"y must be one integer per row, but it has shape {labels.shape}.")
     if labels.dtype.kind in "iu":
         return labels.astype(np.int64, copy=False)
+    if labels.dtype.kind == "O":
+        labels = _numbers_of(labels)
+    if labels.dtype.kind in "iu":
+        return labels.astype(np.int64, copy=False)
     if labels.dtype.kind == "f" and bool(np.all(np.isfinite(labels) & (labels == np.rint(labels)))):
         return labels.astype(np.int64)
     raise ValueError(
         f"y must hold whole numbers (0 unlabeled, +k similar pair k, -k dissimilar pair k), but "
         f"its dtype is {labels.dtype} with other values in it; build it with likewise.pack."
     )
+
+
+def _numbers_of(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return objects that are numbers, all of them, as an array of numbers."""
+    if all(isinstance(label, (int, float, np.number)) for label in labels):
+        return np.array(labels.tolist())
+    return labels
 
 
 def _match_members(
@@ -363,7 +374,7 @@ def _as_table(table: Table, name: str) -> Table:
 
 def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]:
     """Bring pairs in any accepted form into two aligned tables of the kind of `unlabeled`."""
-    if pairs is None or (isinstance(pairs, (list, tuple)) and len(pairs) == 0):
+    if pairs is None or (_is_sequence(pairs) and len(pairs) == 0):
         return take_rows(unlabeled, slice(0, 0)), take_rows(unlabeled, slice(0, 0))
     if _is_two_tables(pairs):
         left, right = (_as_table(table, name) for table in pairs)
@@ -374,10 +385,10 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
         for table in (left, right):
             _check_same_columns(table, unlabeled, name)
         return left, right
-    if isinstance(pairs, tuple) and any(isinstance(part, np.ndarray) for part in pairs):
+    if _is_ambiguous(pairs):
         raise ValueError(
-            f"`{name}` is a tuple of arrays that are not two tables; for row numbers pass one "
-            "array of shape (n, 2), for instance np.column_stack([left, right])."
+            f"`{name}` holds arrays that are not two tables (A, B); pass those as a tuple, and "
+            "row numbers as one array of shape (n, 2), for instance np.column_stack([left, right])."
         )
     array = np.asarray(pairs)
     if array.ndim == 3 and array.shape[1] == 2:
@@ -391,6 +402,16 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
         f"array of shape (n, 2) with row numbers of `unlabeled`; got shape {array.shape} and "
         f"dtype {array.dtype}."
     )
+
+
+def _is_ambiguous(pairs: Any) -> bool:
+    """Tell columns of row numbers, or tables in a list, from couples of row numbers."""
+    shapes = [len(getattr(part, "shape", ())) for part in pairs] if _is_sequence(pairs) else []
+    return any(shapes) if isinstance(pairs, tuple) else max(shapes, default=0) > 1
+
+
+def _is_sequence(pairs: Any) -> bool:
+    return isinstance(pairs, (tuple, list))
 
 
 def _is_two_tables(pairs: Any) -> bool:

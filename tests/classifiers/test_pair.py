@@ -401,7 +401,7 @@ def test_the_same_seed_gives_the_same_fit_and_leaves_input_alone(draw_waveform: 
 
 
 def test_two_jobs_give_the_fit_of_one(draw_waveform: Draw) -> None:
-    X, y = draw_waveform(80, 80).pack()
+    X, y = draw_waveform(150, 150).pack()
     one, two = (
         lw.PairClassifier(alphas=[0.1], random_state=0, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (None, 2)
@@ -440,7 +440,7 @@ def test_features_that_are_named_are_tried_on_any_table(
 def test_a_sum_takes_no_notice_of_what_transformers_are_to_return(
     draw_waveform: Draw, container: Any, output: str
 ) -> None:
-    X, y = draw_waveform(200, 200).pack()
+    X, y = draw_waveform(400, 400).pack()
     clf = lw.PairClassifier(alphas=[0.1, 0.01], random_state=0).fit(container(X), y)
     assert " + " in clf.features_
     with sklearn.config_context(transform_output=output):
@@ -582,3 +582,59 @@ def test_seven_datasets_are_learned_without_choosing_anything(real_data: object)
         clf = lw.PairClassifier(random_state=0).fit(*sample.pack())
         reached[name] = clf.score(sample.X_test, sample.y_test)
     assert min(reached.values()) > 0.7, reached
+
+
+def test_weights_of_an_earlier_linear_fit_are_gone(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(150, 150).pack()
+    clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0).fit(X, y)
+    assert clf.coef_.shape == (1, 21)
+    clf.set_params(features="rbf").fit(X, y)
+    assert not hasattr(clf, "coef_")
+    assert not hasattr(clf, "intercept_")
+
+
+def test_parameters_that_are_set_after_the_fit_change_no_prediction(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(150, 150).pack()
+    clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0).fit(X, y)
+    before = clf.predict(X)
+    np.testing.assert_array_equal(clf.set_params(n_classes=3).predict(X), before)
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"), [(1e160, "too large"), (1e-300, "column 0.*too small")]
+)
+def test_values_that_cannot_be_squared_are_named(
+    draw_waveform: Draw, scale: float, words: str
+) -> None:
+    X, y = draw_waveform(60, 60).pack()
+    with pytest.raises(ValueError, match=words):
+        lw.PairClassifier().fit(scale * X, y)
+    with pytest.raises(ValueError, match=words):
+        lw.estimate_prior(scale * X, y)
+
+
+def three_classes(rng: np.random.Generator, n_rows: int) -> tuple[Any, Any]:
+    labels = rng.choice(3, size=n_rows, p=[0.5, 0.3, 0.2])
+    means = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+    return means[labels] + rng.standard_normal((n_rows, 2)), labels
+
+
+def test_linear_scores_tell_three_classes_apart(rng: np.random.Generator) -> None:
+    """A large penalty takes two of them for one, and a path that stays there ends there."""
+    U, _ = three_classes(rng, 400)
+    rows, labels = three_classes(rng, 2000)
+    pairs = rng.permutation(2000).reshape(1000, 2)
+    pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]][:250]
+    X, y = lw.pack(U, similar=(rows[pairs[:, 0]], rows[pairs[:, 1]]))
+    clf = lw.PairClassifier(3, features="linear", random_state=0).fit(X, y)
+    new, truth = three_classes(rng, 2000)
+    assert np.mean(clf.predict(new) == truth) > 0.93
+    np.testing.assert_allclose(clf.prior_, [0.5, 0.3, 0.2], atol=0.08)
+
+
+def test_a_class_without_rows_is_told(draw_waveform: Draw) -> None:
+    X, y = draw_waveform(300, 300).pack()
+    with pytest.warns(UserWarning, match="do not show 4 classes"):
+        clf = lw.PairClassifier(4, features="linear", alphas=[0.1], random_state=0).fit(X, y)
+    empty = int(np.argmin(clf.prior_))
+    assert clf.prior_interval_[empty, 1] >= 0.009  # three of 300 rows could be unseen

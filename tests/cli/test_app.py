@@ -54,6 +54,26 @@ def test_wrong_usage_ends_with_2(run: Run, arguments: list[str]) -> None:
     assert "Error" in result.stderr
 
 
+@pytest.mark.parametrize("seed", ["99999999999", "4294967296", "-1"])
+@pytest.mark.parametrize(
+    "command", ["fit a.csv b.csv -o c.skops", "prior a.csv b.csv", "report a.csv b.csv", "demo"]
+)
+def test_a_seed_out_of_range_is_refused_in_one_sentence(
+    refuse: Run, command: str, seed: str
+) -> None:
+    sentence = refuse(*command.split(), f"--seed={seed}")
+    assert sentence == f"likewise: --seed must be a number from 0 to 4294967295; got {seed}."
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.filterwarnings("always")  # whatever so few pairs are warned of
+@pytest.mark.parametrize("seed", ["0", "4294967295"])
+def test_the_least_and_the_largest_seed_will_do(succeed: Run, seed: str) -> None:
+    succeed("prior", "rows.csv", "pairs.csv", "--seed", seed)
+    succeed(*FIT, "--seed", seed)
+    succeed("report", "rows.csv", "pairs.csv", "--model", "model.skops", "--seed", seed)
+
+
 def test_it_runs_as_a_module_and_a_real_process_fails_in_one_line(folder: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "likewise.cli", "predict", "a.skops", "rows.csv"],

@@ -26,7 +26,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make two draws of few pairs, and try few models."""
     monkeypatch.setattr(demo_module, "N_DRAWS", 2)
-    monkeypatch.setattr(demo_module, "N_PAIRS", 80)
+    monkeypatch.setattr(demo_module, "N_PAIRS", 120)
     monkeypatch.setattr(demo_module, "N_UNLABELED", 80)
     monkeypatch.setattr(demo_module, "_fit_pair", _fit_quickly)
 

@@ -256,6 +256,15 @@ def test_a_file_that_is_no_model_is_refused(
         assert word in sentence
 
 
+def test_a_model_without_its_weights_is_refused(model: Path, refuse: Run) -> None:
+    state = skops.io.load(model, trusted=skops.io.get_untrusted_types(file=model))
+    del state["estimator"][-1].coef_
+    skops.io.dump(state, model)
+    sentence = refuse("predict", "model.skops", "rows.csv", "-o", "out.csv")
+    assert "model.skops is damaged" in sentence
+    assert "fit the model again" in sentence
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [("out.txt", ["out.txt", ".csv"]), ("nowhere/out.csv", ["nowhere", "does not exist"])],

@@ -1,5 +1,8 @@
 """Writing files: whole or not at all, where they were asked for."""
 
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,9 @@ from likewise.io import (
     replacing,
     write_table,
 )
+
+has_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+has_modes = pytest.mark.skipif(not hasattr(os, "fchown"), reason="files have no modes here")
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError, ZeroDivisionError])
@@ -42,6 +48,86 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.csv").read_text() == "id\n1\n"
 
 
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@has_modes
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o400])
+@pytest.mark.parametrize("name", ["real.csv", "link.csv"])
+def test_a_file_that_is_replaced_keeps_its_permissions_all_the_while(
+    tmp_path: Path, mode: int, name: str
+) -> None:
+    real = tmp_path / "real.csv"
+    real.write_text("old")
+    real.chmod(mode)
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    with replacing(tmp_path / name) as stream:
+        (unfinished,) = tmp_path.glob(".*.part")
+        assert mode_of(unfinished) == mode
+        stream.write(b"new")
+    assert mode_of(real) == mode
+    assert real.read_bytes() == b"new"
+
+
+@has_modes
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    with replacing(tmp_path / "new"):
+        pass
+    assert mode_of(tmp_path / "new") == mode_of(tmp_path / "other")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_root_leaves_a_file_to_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "private.bin"
+    path.touch(mode=0o600)
+    os.chown(path, 12345, 54321)
+    with replacing(path) as stream:
+        stream.write(b"new")
+    assert (path.stat().st_uid, path.stat().st_gid, mode_of(path)) == (12345, 54321, 0o600)
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[int]:
+    """Make the named pipe ``pipe.csv`` and return its end to read from."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    end = os.open(tmp_path / "pipe.csv", os.O_RDONLY | os.O_NONBLOCK)
+    yield end
+    os.close(end)
+
+
+@has_pipes
+@pytest.mark.parametrize("name", ["pipe.csv", "link.csv"])
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path, pipe: int, name: str) -> None:
+    (tmp_path / "link.csv").symlink_to("pipe.csv")
+    before = sorted(tmp_path.iterdir())
+    write_table(tmp_path / name, {"id": np.array([1])})
+    assert os.read(pipe, 100) == b"id\n1\n"
+    assert (tmp_path / "pipe.csv").is_fifo()
+    assert (tmp_path / "link.csv").is_symlink()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@has_pipes
+def test_a_pipe_is_sent_nothing_by_a_write_that_fails(tmp_path: Path, pipe: int) -> None:
+    def write_half() -> None:
+        with replacing(tmp_path / "pipe.csv") as stream:
+            stream.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert os.read(pipe, 100) == b""
+    assert (tmp_path / "pipe.csv").is_fifo()
+
+
+@has_pipes
+def test_a_pipe_is_a_fine_output(tmp_path: Path, pipe: int) -> None:
+    path = tmp_path / "pipe.csv"
+    assert check_output(path, table=True, inputs=[tmp_path / "rows.csv"]) == path
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_written_table_reads_back_exactly(tmp_path: Path, suffix: str) -> None:
     scores = np.random.default_rng(0).normal(size=50) * 1e-7
@@ -61,3 +147,29 @@ def test_check_output_names_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"out\.txt is neither"):
         check_output(tmp_path / "out.txt", table=True)
     assert check_output(tmp_path / "out.txt") == tmp_path / "out.txt"
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "folder/../rows.csv", "link.csv", "hard.csv"])
+def test_an_input_is_no_output_by_whatever_name(tmp_path: Path, name: str) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to("rows.csv")
+    (tmp_path / "hard.csv").hardlink_to(rows)
+    other = tmp_path / "other.csv"
+    for inputs in ([rows, other], [other, rows]):
+        with pytest.raises(ValueError, match=r"overwrite the input .*rows\.csv; name another file"):
+            check_output(tmp_path / name, inputs=inputs)
+    assert check_output(tmp_path / "new.csv", inputs=[rows]) == tmp_path / "new.csv"
+    # What is not there yet is the business of whoever reads it.
+    assert check_output(other, inputs=[other]) == other
+
+
+@pytest.mark.parametrize("name", ["rows/part.parquet", "rows/new.skops", "link/part.parquet"])
+def test_a_file_in_an_input_folder_is_no_output(tmp_path: Path, name: str) -> None:
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "part.parquet").touch()
+    (tmp_path / "link").symlink_to("rows", target_is_directory=True)
+    with pytest.raises(ValueError, match=r"is in the input folder .*rows; name a file elsewhere"):
+        check_output(tmp_path / name, inputs=[tmp_path / "rows"])
+    assert check_output(tmp_path / "m.skops", inputs=[tmp_path / "rows"]) == tmp_path / "m.skops"

@@ -1,5 +1,6 @@
 """Models as files: what comes back, what is refused, what is never run."""
 
+import copy
 import io
 import json
 import os
@@ -12,7 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import skops.io
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import likewise as lw
 from likewise.io import Features, Model, load_model, save_model
@@ -205,3 +209,118 @@ def test_a_model_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path, model: 
         save_model(path, Model((i for i in range(3)), model.features, "id"))
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
+
+
+def damaged(estimator: Any, name: str, value: Any) -> Any:
+    """Return an estimator with another value for an attribute, or without it for None."""
+    found = copy.deepcopy(estimator)
+    if value is None:
+        delattr(found, name)
+    else:
+        setattr(found, name, value)
+    return found
+
+
+def check_refused(path: Path, estimator: Any, features: Features) -> None:
+    save_model(path, Model(estimator, features, "id"))
+    message = r"model\.skops is damaged.*lacks a part, or its parts do not fit.*fit the model again"
+    with pytest.raises(ValueError, match=message):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("coef_", None),
+        ("coef_", np.zeros((1, 3))),
+        ("coef_", np.zeros((3, 0))),
+        ("coef_", "text"),
+        ("intercept_", None),
+        ("intercept_", np.zeros(0)),
+        ("intercept_", np.zeros((2, 2))),
+        ("classes_", None),
+        ("classes_", np.array([-1])),
+        ("classes_", np.array([-1, 0, 1])),
+        ("n_features_in_", 3),
+    ],
+)
+def test_a_classifier_of_the_paper_that_cannot_decide_is_refused(
+    tmp_path: Path, model: Model, name: str, value: Any
+) -> None:
+    estimator = damaged(model.estimator, name, value)
+    check_refused(tmp_path / "model.skops", estimator, model.features)
+
+
+@pytest.fixture(scope="module")
+def pair_classifiers() -> dict[int, lw.PairClassifier]:
+    """Return fitted classifiers of rows of two columns, by the number of classes."""
+    X, y = lw.datasets.make_gaussians(2000, separation=4.0, random_state=0)
+    sample = lw.datasets.sample_su(X, y, 60, 60, random_state=0)
+    return {
+        n_classes: lw.PairClassifier(
+            n_classes, features="linear", alphas=[0.1], cv=2, random_state=0
+        ).fit(*sample.pack())
+        for n_classes in (2, 3)
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights_", None),
+        ("weights_", np.zeros((4, 3))),
+        ("weights_", np.zeros((3, 0))),
+        ("weights_", "text"),
+        ("feature_map_", None),
+        ("feature_map_", "linear"),
+        ("classes_", None),
+        ("classes_", np.arange(4)),
+    ],
+)
+def test_a_pair_classifier_that_cannot_decide_is_refused(
+    tmp_path: Path,
+    pair_classifiers: dict[int, lw.PairClassifier],
+    n_classes: int,
+    name: str,
+    value: Any,
+) -> None:
+    estimator = damaged(pair_classifiers[n_classes], name, value)
+    check_refused(tmp_path / "model.skops", estimator, Features(("a", "b")))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_sound_pair_classifier_comes_back(
+    tmp_path: Path, pair_classifiers: dict[int, lw.PairClassifier], n_classes: int
+) -> None:
+    path = tmp_path / "model.skops"
+    save_model(path, Model(pair_classifiers[n_classes], Features(("a", "b")), "id"))
+    assert load_model(path).estimator.classes_.size == n_classes
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), ()])
+def test_a_model_of_other_columns_than_it_names_is_refused(
+    tmp_path: Path, model: Model, names: tuple[str, ...]
+) -> None:
+    check_refused(tmp_path / "model.skops", model.estimator, Features(names))
+
+
+@pytest.mark.parametrize("step", ["scaler", "encoder"])
+def test_a_pipeline_with_a_damaged_step_is_refused(tmp_path: Path, model: Model, step: str) -> None:
+    rows = np.array([[0.5, "x"], [1.5, "y"], [2.5, "y"]], dtype=object)
+    scaler, encoder = StandardScaler(), OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer([("numbers", scaler, [0]), ("text", encoder, [1])]).fit(rows)
+    classifier = lw.SUClassifier(prior=0.7).fit(
+        *lw.pack(np.vstack([columns.transform(rows)] * 4), similar=[(0, 1), (1, 2)])
+    )
+    path = tmp_path / "model.skops"
+    sound = Model(make_pipeline(columns, classifier), Features(("a", "b"), frozenset("b")), "id")
+    save_model(path, sound)
+    np.testing.assert_array_equal(
+        load_model(path).estimator.decision_function(rows), sound.estimator.decision_function(rows)
+    )
+    if step == "scaler":
+        del columns.named_transformers_["numbers"].mean_
+    else:
+        del columns.named_transformers_["text"].categories_
+    check_refused(path, sound.estimator, sound.features)

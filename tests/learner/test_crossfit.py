@@ -32,7 +32,9 @@ def draw(seed: int, counts: Counts = COUNTS, n_noise: int = 2) -> Sample:
     return as_sample(np.column_stack([signal, rng.standard_normal((counts.rows, n_noise))]), counts)
 
 
-def fit(sample: Sample, alphas: list[float], n_classes: int = 2) -> list[Candidate]:
+def fit(
+    sample: Sample, alphas: list[float], n_classes: int = 2, *, own_ways: bool = False
+) -> list[Candidate]:
     return cross_fit(
         sample,
         deal(sample.counts),
@@ -40,6 +42,7 @@ def fit(sample: Sample, alphas: list[float], n_classes: int = 2) -> list[Candida
         n_classes,
         is_free=False,
         random_state=np.random.RandomState(0),
+        own_ways=own_ways,
     )
 
 
@@ -180,3 +183,35 @@ def test_scores_of_constant_rows_are_constant() -> None:
     (candidate,) = fit(as_sample(np.ones((counts.rows, 2)), counts), [0.1])
     assert np.ptp(candidate.scores) == pytest.approx(0, abs=1e-9)
     assert candidate.information == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_pairs", "n_columns"), [(120, 60), (40, 20)])
+def test_with_few_pairs_noise_does_not_explain_held_out_pairs(n_pairs: int, n_columns: int) -> None:
+    """It seems to where folds start from the model of all rows."""
+    counts = Counts(n_pairs, n_pairs)
+    leaked: list[float] = []
+    own: list[float] = []
+    for seed in range(8):
+        rows = np.random.default_rng(seed).standard_normal((counts.rows, n_columns))
+        sample = as_sample(rows, counts)
+        for found, own_ways in ((leaked, False), (own, True)):
+            path = fit(sample, [1.0, 0.3, 0.1, 0.03, 0.01], own_ways=own_ways)
+            found.append(max(candidate.information for candidate in path))
+    assert max(leaked) > 0.05
+    assert max(own) < 0.03
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_folds_that_find_their_own_way_name_the_classes_as_all_rows_do(n_classes: int) -> None:
+    rng = np.random.default_rng(3)
+    means = 4.0 * np.eye(3)[:n_classes]
+    counts = Counts(150, 200)
+    pairs, alone = rng.integers(n_classes, size=200), rng.integers(n_classes, size=150)
+    labels = np.concatenate([alone, pairs, pairs])
+    sample = as_sample(means[labels] + rng.standard_normal((counts.rows, 3)), counts)
+    found = fit(sample, [0.1, 0.01], n_classes, own_ways=True)[-1]
+    whole = sample.design.decide(found.model.weights)
+    if n_classes == 2:
+        assert np.mean((whole > 0) == (found.scores > 0)) > 0.95
+    else:
+        assert np.mean(whole.argmax(axis=1) == found.scores.argmax(axis=1)) > 0.95

@@ -23,6 +23,7 @@ from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine, PairSource
 from likewise.engines.source import refuse_labels
 from likewise.learner.calibration import CROSS_FITTED, calibrate, calibrate_classes
+from likewise.learner.features import check_magnitude
 from likewise.learner.information import PairInformation, pair_information
 from likewise.learner.learn import Learned, Settings, learn, learn_from_engine
 from likewise.learner.maps import feature_maps
@@ -30,6 +31,8 @@ from likewise.learner.pairing import PairingTest, compare_pairings
 from likewise.losses import FloatArray
 from likewise.pairs import RowSets, is_sparse, locate_pairs
 
+_EMPTY = 0.005
+"""Share of rows below which a class counts as not there."""
 _LEVEL = 0.95
 """Level of `prior_interval_`."""
 _NORMAL = 1.959963984540054
@@ -85,7 +88,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
         95 % interval of `prior_`.
     pair_information_ : PairInformation
-        Nats per pair, with its standard error; ``pair_information_.p_value()`` tests it.
+        Nats per pair, with its standard error. ``pair_information_.p_value()`` tests it as if
+        nothing had been chosen; `has_signal_` allows for all that was tried.
     selection_ : Selection
         What was tried; prints as a table.
     pairing_ : {"random", "free"}
@@ -181,7 +185,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         learned = self._learn(learner, is_free, seeds)
         self.pairing_test_: PairingTest | None = None
         if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
-            self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.counts)
+            self.pairing_test_ = compare_pairings(
+                learned.candidate.scores, learned.counts, learned.freshness
+            )
             if self.pairing_test_.is_rejected:
                 freely = self._learn(learner, True, seeds)
                 # A poor calibration can look like odd pairs: held-out pairs have the last word.
@@ -190,7 +196,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.pairing_ = "free" if is_free else "random"
         self.n_passes_ = learner.n_passes
         self._keep(learned, is_free)
-        self._say()
+        self._say(learned.information)
         return self
 
     def _read(self, X: Any, y: ArrayLike | None) -> "_Rows":
@@ -199,6 +205,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             refuse_labels(y)
             return _EngineRows(read_source(self, X))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        check_magnitude(X)
         return _TableRows(X, locate_pairs(y, X.shape[0], type(self).__name__))
 
     def _learn(self, rows: "_Rows", is_free: bool, seeds: NDArray[np.int64]) -> Learned:
@@ -250,6 +257,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             weights = np.zeros_like(weights)
             weights[-1] = logit(found.shares[1]) if binary else np.log(found.shares)
         self._name_classes(weights, found)
+        for name in ("coef_", "intercept_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if learned.features.transformer is None:
             slopes = self.weights_[:-1] / learned.features.scale[:, None]
             self.coef_ = slopes.T.copy()
@@ -269,15 +278,22 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.weights_ = weights[:, order]
         self.prior_, self.prior_interval_ = found.shares[order], found.intervals[order]
 
-    def _say(self) -> None:
+    def _say(self, information: float) -> None:
         """Warn of what a user must know before trusting the fit."""
         if not self.has_signal_:
-            best = max(row.information for row in self.selection_.rows)
             warnings.warn(
                 "The pairs show no signal: no model explains held-out pairs clearly better than "
-                f"chance (the best reaches {best:.4f} nats per pair), so every row is predicted "
-                "to be of the larger class. Collect more pairs, or features that tell the classes "
-                "apart.",
+                f"chance (the best reaches {information:.4f} nats per pair), so every row is "
+                "predicted to be of the larger class. Collect more pairs, or features that tell "
+                "the classes apart.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.has_signal_ and np.min(self.prior_) < _EMPTY:
+            warnings.warn(
+                f"A class has next to no rows (shares {np.round(self.prior_, 3)}): the pairs do "
+                f"not show {self.n_classes} classes. Pass a smaller n_classes, or collect more "
+                "pairs.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -303,7 +319,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         scores = self.feature_map_.design(X).decide(self.weights_)
-        return scores[:, 0] if self.n_classes == 2 else scores
+        return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the chances of the classes, in the order of `classes_`.
@@ -317,7 +333,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         array of shape (n_rows, n_classes)
         """
         decision = self.decision_function(X)
-        if self.n_classes == 2:
+        if self.classes_.size == 2:
             return np.column_stack([expit(-decision), expit(decision)])
         return np.asarray(softmax(decision, axis=1))
 
@@ -333,7 +349,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         array of shape (n_rows,)
         """
         decision = self.decision_function(X)
-        chosen = decision > 0 if self.n_classes == 2 else decision.argmax(axis=1)
+        chosen = decision > 0 if self.classes_.size == 2 else decision.argmax(axis=1)
         return np.asarray(self.classes_[np.asarray(chosen, dtype=np.intp)])
 
     def __sklearn_tags__(self) -> Any:
@@ -413,7 +429,8 @@ class _Calibrated:
 
 def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
     scores = learned.candidate.scores[:, 0]
-    found = calibrate(scores, learned.counts, is_free=is_free, power=CROSS_FITTED)
+    power = CROSS_FITTED * learned.freshness
+    found = calibrate(scores, learned.counts, is_free=is_free, power=power)
     low, high = found.interval(_LEVEL) if learned.has_signal else (0.5, 1.0)
     pair_shares = None
     if found.pair_share is not None:
@@ -430,6 +447,9 @@ def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
 def _calibrate_more(learned: Learned, is_free: bool) -> _Calibrated:
     pair_shares = learned.candidate.model.pair_shares if is_free else None
     found = calibrate_classes(learned.candidate.scores, learned.counts, pair_shares)
-    reach = _NORMAL * found.deviations
-    intervals = np.column_stack([found.shares - reach, found.shares + reach]).clip(0.0, 1.0)
+    reach = _NORMAL * found.deviations / np.sqrt(learned.freshness)
+    # Of a class that no row is in, so many could have gone unseen.
+    unseen = -np.log1p(-_LEVEL) / learned.counts.unlabeled
+    highest = np.maximum(found.shares + reach, unseen)
+    intervals = np.column_stack([found.shares - reach, highest]).clip(0.0, 1.0)
     return _Calibrated(found.scale, found.offsets, found.shares, intervals, pair_shares)

@@ -95,7 +95,7 @@ def fit(
     """
     from likewise.io import Model, check_output, save_model
 
-    check_output(output)
+    check_output(output, inputs=(table, pairs))
     of_pair: dict[str, Any] = {"--classes": classes, "--pairing": pairing}
     of_su: dict[str, Any] = {"--loss": loss, "--prior": prior, "--alpha": alpha}
     _refuse_options_of_the_other(method, of_su if method is FitMethod.PAIR else of_pair)

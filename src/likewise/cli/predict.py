@@ -33,7 +33,7 @@ def predict(
     from likewise.io import check_output, write_csv, write_table
 
     if output is not None:
-        check_output(output, table=True)
+        check_output(output, table=True, inputs=(model, table))
     with waiting("Classifying"):
         columns, classes = _classify(model, table)
         if output is not None:

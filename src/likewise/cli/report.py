@@ -1,6 +1,7 @@
 """``likewise report``: how accurate a classifier is, from a table and pairs, without labels."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,7 +66,9 @@ def report(
     Where the classifier learned from these pairs, it is refitted without some of them in turn, and
     judged by those that are left out.
     """
-    _check_options(level, output, model, same_pairs)
+    _check_options(level, model, same_pairs)
+    if output is not None:
+        _check_output(output, (table, pairs, *([] if model is None else [model])))
     if model is None:
         inputs = read_inputs(table, pairs, id_column=id_column, features=features, drop=drop)
         pipeline = pair_pipeline(inputs, seed=seed)
@@ -95,19 +98,20 @@ def report(
         typer.echo(f"Report: {output}")
 
 
-def _check_options(level: float, output: Path | None, model: Path | None, same_pairs: bool) -> None:
+def _check_options(level: float, model: Path | None, same_pairs: bool) -> None:
     """Refuse what cannot be before any file is read."""
-    from likewise.io import check_output
-
     if not 0 < level < 1:
         raise ValueError(f"--level must lie between 0 and 1, as 0.95; got {level:g}.")
     if model is None and not same_pairs:
         raise ValueError(
             "--new-pairs needs --model: without it, a classifier is fitted on these pairs."
         )
-    if output is None:
-        return
-    check_output(output)
+
+
+def _check_output(output: Path, inputs: Sequence[Path]) -> None:
+    from likewise.io import check_output
+
+    check_output(output, inputs=inputs)
     if output.suffix.lower() not in {".html", ".json"}:
         raise ValueError(
             f"{output} is neither an .html nor a .json file by its name; a report is one of the "

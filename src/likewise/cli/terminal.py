@@ -21,8 +21,20 @@ __all__ = [
     "waiting",
 ]
 
+_LARGEST_SEED = 2**32 - 1
+"""Of numpy's RandomState, which scikit-learn takes its random numbers from."""
+
+
+def _check_seed(seed: int) -> int:
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise ValueError(f"--seed must be a number from 0 to {_LARGEST_SEED}; got {seed}.")
+    return seed
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
+Seed = Annotated[
+    int, typer.Option("--seed", callback=_check_seed, help="Seed of all random choices.")
+]
 
 Item = TypeVar("Item")
 

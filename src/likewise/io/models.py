@@ -1,10 +1,13 @@
 """Models as skops files, never pickles: loading one runs no code from the file."""
 
 import io
+import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from likewise._version import __version__
 from likewise.io.features import Features
@@ -37,6 +40,9 @@ _TRUSTED_TYPES = frozenset(
 
 _MALFORMED = (AttributeError, ImportError, LookupError, TypeError, ValueError)
 """What skops raises when a well-formed archive describes objects that cannot be."""
+
+_UNDECIDED = (*_MALFORMED, ArithmeticError, AssertionError, RuntimeError)
+"""What a classifier raises whose parts are missing, or not what they should be."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,8 @@ def load_model(path: PathName) -> Model:
     Raises
     ------
     ValueError
-        If the file is no likewise model, is damaged, or holds types that are not trusted.
+        If the file is no likewise model, is damaged, or holds types that are not trusted, or if
+        its classifier cannot decide.
     """
     path = Path(path)
     data = path.read_bytes()
@@ -114,7 +121,7 @@ def load_model(path: PathName) -> Model:
             f"version ({__version__}) does not know; use that version, or fit the model again."
         )
     try:
-        return Model(
+        model = Model(
             estimator=state["estimator"],
             features=Features(tuple(state["features"]), frozenset(state["text_features"])),
             id_column=state["id_column"],
@@ -123,6 +130,8 @@ def load_model(path: PathName) -> Model:
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: it lacks a part of a likewise model.") from error
+    _check_decides(path, model)
+    return model
 
 
 def _check_skops_archive(path: Path, data: bytes) -> None:
@@ -157,3 +166,36 @@ def _load_trusted(path: Path, data: bytes) -> Any:
         f"{path} is refused: it holds types that no likewise {__version__} model holds "
         f"({listed(refused)})."
     )
+
+
+def _check_decides(path: Path, model: Model) -> None:
+    """Refuse a classifier that lacks something or whose arrays do not fit, by letting it decide.
+
+    What decides is code of the types that are trusted, none of the file.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            _decide(model.estimator, _row_of_zeros(model.features))
+    except _UNDECIDED as error:
+        raise ValueError(
+            f"{path} is damaged, or was saved with other versions of the libraries: its classifier "
+            "lacks a part, or its parts do not fit each other; fit the model again."
+        ) from error
+
+
+def _row_of_zeros(features: Features) -> Any:
+    values = ["0" if name in features.text else 0.0 for name in features.names]
+    return np.array([values], dtype=object if features.text else np.float64)
+
+
+def _decide(estimator: Any, row: Any) -> None:
+    """Ask a classifier for all that is asked of it later, and check the shapes of its answers."""
+    n_classes = len(estimator.classes_)
+    answers = [(estimator.predict(row), [1])]
+    if n_classes == 2:
+        answers.append((estimator.decision_function(row), [1]))
+    if n_classes != 2 or hasattr(estimator, "predict_proba"):
+        answers.append((estimator.predict_proba(row), [1, n_classes]))
+    for answer, shape in answers:
+        if list(answer.shape) != shape:
+            raise ValueError(f"An answer of shape {answer.shape}, not {tuple(shape)}.")

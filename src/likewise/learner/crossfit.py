@@ -5,17 +5,19 @@ before they are used together, since a shift between folds would look like alike
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from likewise.engines.base import Engine
 from likewise.engines.memory import MemoryEngine
-from likewise.learner.design import Sample
+from likewise.learner.design import Design, Sample
 from likewise.learner.model import PairModel, evaluate, fit_path, freed_path, minimise, ordered
 from likewise.learner.passes import (
     Standardise,
@@ -24,6 +26,7 @@ from likewise.learner.passes import (
     leave_out,
     minimise_by_passes,
 )
+from likewise.likelihood import Counts
 from likewise.losses import FloatArray
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "cross_fit_by_passes",
     "cross_fit_from",
     "judge",
+    "partner_of",
     "parts_of",
 ]
 
@@ -75,19 +79,28 @@ def cross_fit(
     *,
     is_free: bool,
     random_state: np.random.RandomState,
+    own_ways: bool = False,
 ) -> list[Candidate]:
     """Cross-fit penalties, from the largest down, until held-out pairs are explained worse.
+
+    The likelihood has several hills, and a start picks one. Models of folds start from the model of
+    all rows, so that all are on one hill. With few pairs for the features that lets chance speak: a
+    hill of chance is as high on the fold that helped to pick it. Where folds find their own ways,
+    what they agree on is none.
 
     Parameters
     ----------
     sample : Sample
     folds : integer array of shape (n_rows,)
-        Fold of every row; the members of a pair are in one fold.
+        Fold of every row; the members of a pair are in one fold, or in two where rows are in
+        several pairs.
     alphas : sequence of floats
     n_classes : int
     is_free : bool
         Whether pairs have shares of their own instead of being formed at random.
     random_state : RandomState
+    own_ways : bool, default False
+        Whether every fold follows the path on its own.
 
     Returns
     -------
@@ -95,12 +108,24 @@ def cross_fit(
     """
     parts = list(parts_of(sample, folds))
     falling = sorted(alphas, reverse=True)
-    paths = [fit_path(sample, falling, n_classes, is_free=is_free, random_state=random_state)]
-    if is_free:
-        paths.append(freed_path(sample, falling, n_classes, random_state=random_state))
+
+    def climb(start: Callable[[Sample], Iterator[PairModel]]) -> Iterator[Candidate]:
+        """Follow a path with all rows, and judge every step."""
+        ways = {part: start(part.train) for part in parts if part.train.counts.pairs}
+        for alpha, model in zip(falling, start(sample), strict=True):
+            refit = _refit(alpha, model)
+            if own_ways:
+                refit = _named_as(model, {part: next(way) for part, way in ways.items()})
+            yield judge(sample, parts, alpha, model, refit)
+
+    def at_random(some: Sample) -> Iterator[PairModel]:
+        return fit_path(some, falling, n_classes, is_free=is_free, random_state=random_state)
+
+    def freed(some: Sample) -> Iterator[PairModel]:
+        return freed_path(some, falling, n_classes, random_state=random_state)
+
     candidates: list[Candidate] = []
-    for alpha, *models in zip(falling, *paths, strict=False):
-        tried = [judge(sample, parts, alpha, model, _refit(alpha, model)) for model in models]
+    for tried in zip(*map(climb, [at_random, freed] if is_free else [at_random]), strict=True):
         candidates.append(max(tried, key=lambda candidate: candidate.information))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
@@ -174,7 +199,7 @@ def cross_fit_by_passes(
         )
 
     def refit(part: Part) -> PairModel:
-        inside = collect(_engine_of(part.test), sample.design.standardise, fit.last)
+        inside = collect(_engine_of(part.touched), sample.design.standardise, fit.last)
         return leave_out(fit, inside).model.turned(is_upside_down)
 
     is_upside_down = bool(fit.state.common[0] < 0.5)
@@ -186,28 +211,85 @@ def _engine_of(sample: Sample) -> MemoryEngine:
     return MemoryEngine(sample.design.rows, sample.counts.row_sets)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
-    """One fold: its rows, as a mask and as a sample, and the sample of all others."""
+    """One fold, and all others.
 
+    Attributes
+    ----------
+    sample : Sample
+        All rows.
+    inside, outside : boolean arrays of shape (n_rows,)
+        Rows of the fold; rows that neither are in it nor have a partner there.
+    """
+
+    sample: Sample
     inside: NDArray[np.bool_]
-    train: Sample
-    test: Sample
+    outside: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, sample: Sample, inside: NDArray[np.bool_]) -> "Part":
-        """Return the fold of the rows that a mask marks."""
-        return cls(inside, sample.among(~inside), sample.among(inside))
+    @cached_property
+    def train(self) -> Sample:
+        """Rows and pairs that have nothing to do with the fold."""
+        return self.sample.among(self.outside)
+
+    @cached_property
+    def test(self) -> Sample:
+        """Rows and pairs of the fold, whole pairs only."""
+        partner = partner_of(self.sample.counts)
+        return self.sample.among(self.inside & self.inside[partner])
+
+    @property
+    def touched(self) -> Sample:
+        """All that is not for training."""
+        return self.sample.among(~self.outside)
+
+    @property
+    def own(self) -> Design:
+        """The rows of the fold, those of pairs that are not whole too."""
+        is_whole = self.test.counts.rows == self.inside.sum()
+        return self.test.design if is_whole else self.sample.design.take(self.inside)
 
 
 def parts_of(sample: Sample, folds: NDArray[np.intp]) -> Iterable[Part]:
     """Yield one fold after the other, so that copies of many rows do not add up."""
-    return (Part.of(sample, folds == fold) for fold in np.unique(folds))
+    partner = partner_of(sample.counts)
+    for fold in np.unique(folds):
+        inside = folds == fold
+        yield Part(sample, inside, ~(inside | inside[partner]))
+
+
+def partner_of(counts: Counts) -> NDArray[np.intp]:
+    """Return the number of every row's partner; of an unlabeled row its own."""
+    partner = np.arange(counts.rows)
+    for left, right in (
+        (counts.left, counts.right),
+        (counts.dissimilar_left, counts.dissimilar_right),
+    ):
+        partner[left], partner[right] = partner[right].copy(), partner[left].copy()
+    return partner
 
 
 def _refit(alpha: float, model: PairModel) -> Callable[[Part], PairModel]:
-    # Starting from the fit to all rows only picks the hill; the climb forgets it.
+    # Starting from the fit to all rows only picks the hill; the climb forgets it (see `cross_fit`).
     return lambda part: minimise(part.train, alpha, model)
+
+
+def _named_as(
+    model: PairModel, of_parts: Mapping["Part", PairModel]
+) -> Callable[["Part"], PairModel]:
+    """Return the models of parts with their classes named as those of another model."""
+
+    def refit(part: Part) -> PairModel:
+        own, rows = of_parts[part], part.train.design.take(part.train.counts.alone)
+        ours, theirs = (rows.decide(one.weights) for one in (own, model))
+        together = (ours - ours.mean(axis=0)).T @ (theirs - theirs.mean(axis=0))
+        if own.n_classes == 2:
+            return own.turned(bool(together[0, 0] < 0))
+        order = linear_sum_assignment(together.T, maximize=True)[1]
+        shares = None if own.pair_shares is None else own.pair_shares[order]
+        return PairModel(own.weights[:, order], shares)
+
+    return refit
 
 
 def judge(
@@ -238,13 +320,18 @@ def judge(
     scores = np.empty_like(whole)
     held_out = []
     for part in parts:
+        train, test = part.train, part.test
+        target = whole[part.outside][train.counts.alone]
+        if not train.counts.pairs:  # a row of the fold is in every pair: nothing can be learned
+            scores[part.inside] = target.mean(axis=0)
+            continue
         own = refit(part)
-        own_scores = part.test.design.decide(own.weights)
-        held_out.append(-evaluate(own_scores, part.test, own.pair_shares)[0].value)
-        training = part.train.design.decide(own.weights)[part.train.counts.alone]
-        target = whole[~part.inside][part.train.counts.alone]
-        scores[part.inside] = _aligned(own_scores, training, target)
-    return Candidate(alpha, model, np.array(held_out), scores)
+        if test.counts.pairs:  # where rows are in many pairs, a fold may have none of its own
+            found = evaluate(test.design.decide(own.weights), test, own.pair_shares)[0]
+            held_out.append(-found.value)
+        training = train.design.decide(own.weights)[train.counts.alone]
+        scores[part.inside] = _aligned(part.own.decide(own.weights), training, target)
+    return Candidate(alpha, model, np.array(held_out or [0.0]), scores)
 
 
 def _aligned(scores: FloatArray, training: FloatArray, target: FloatArray) -> FloatArray:

@@ -11,12 +11,35 @@ from likewise.learner.design import column_moments
 from likewise.losses import FloatArray
 from likewise.pairs import is_sparse
 
-__all__ = ["RadialFeatures", "column_scale"]
+__all__ = ["RadialFeatures", "check_magnitude", "column_scale"]
 
+_LARGEST = 1e150
+"""Its square is still a float, and so is that of its inverse."""
 _LENGTH = 10.0
 """Length of a kernel feature vector: makes the same penalties fit both kinds of features."""
 _MOST_LEARNING_ROWS = 20_000
 """Rows that centre, scale and landmarks are taken from at most."""
+
+
+def check_magnitude(X: Any) -> None:
+    """Raise an error for values whose squares are too large or too small for a float.
+
+    Parameters
+    ----------
+    X : array or scipy CSR matrix of shape (n_rows, n_features)
+    """
+    if is_sparse(X):
+        largest = np.abs(X.data).max(initial=0.0)[None]
+    else:
+        largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    if np.any(largest > _LARGEST):
+        raise ValueError("Input X contains values too large to be squared; scale the features.")
+    tiny = np.flatnonzero((largest > 0) & (largest < 1.0 / _LARGEST))
+    if tiny.size:
+        raise ValueError(
+            f"The values of column {int(tiny[0])} of X are too small to be squared; scale the "
+            "features."
+        )
 
 
 def column_scale(rows: Any) -> tuple[FloatArray, FloatArray]:
@@ -137,6 +160,10 @@ def _principal_directions(rows: FloatArray) -> FloatArray:
     times it (the edge of Marchenko and Pastur).
     """
     n_rows, n_columns = rows.shape
-    variances, directions = np.linalg.eigh(np.atleast_2d(np.cov(rows, rowvar=False)))
-    edge = (1.0 + np.sqrt(n_columns / n_rows)) ** 2 * float(variances.mean())
+    if n_columns <= n_rows:
+        variances, directions = np.linalg.eigh(np.atleast_2d(np.cov(rows, rowvar=False)))
+    else:  # the same from the rows, where a square matrix of columns would be the larger
+        lengths, across = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[1:]
+        variances, directions = lengths[::-1] ** 2 / max(n_rows - 1, 1), across[::-1].T
+    edge = (1.0 + np.sqrt(n_columns / n_rows)) ** 2 * float(variances.sum()) / n_columns
     return np.asarray(directions[:, -max(1, int(np.sum(variances > edge))) :])

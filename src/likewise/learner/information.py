@@ -55,6 +55,9 @@ class PairInformation:
     def p_value(self, n_permutations: int = 999, random_state: object = None) -> float:
         """Return how often pairs put together at random do at least as well.
 
+        The scores are taken as given: what was chosen by looking at the same pairs (features,
+        penalty, start) makes the value too small, the more so the fewer the pairs.
+
         Partners change within folds and kinds of pairs only, so that every permuted pair was
         scored by one model.
 

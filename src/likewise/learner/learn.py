@@ -10,16 +10,23 @@ from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from likewise.engines.base import Engine
 from likewise.engines.finite import raise_not_finite
 from likewise.engines.memory import MemoryEngine
 from likewise.learner.blend import Entry, blend
-from likewise.learner.crossfit import Candidate, cross_fit, cross_fit_by_passes, cross_fit_from
+from likewise.learner.crossfit import (
+    Candidate,
+    cross_fit,
+    cross_fit_by_passes,
+    cross_fit_from,
+)
 from likewise.learner.design import Sample
 from likewise.learner.features import RadialFeatures
 from likewise.learner.maps import FeatureMap
+from likewise.learner.reuse import find_reuse
 from likewise.learner.table import Table
 from likewise.learner.tried import Selection, Tried
 from likewise.likelihood import Counts
@@ -43,6 +50,9 @@ _SELECTION_SIZE = 4000
 _SAMPLE_SIZE = 20_000
 """Pairs and rows that scores are judged and calibrated on at most, where there are twice as many;
 and that scores of radial features, or of more than two classes, are learned from."""
+_FEW_PAIRS, _FEW_PER_COLUMN = 500, 6
+"""With fewer pairs than either says, a signal must show itself in folds that find their own hills
+too (see `cross_fit`)."""
 _ODDS = 20.0
 """Odds against chance, after allowing for all that was tried, that count as a signal."""
 
@@ -57,25 +67,62 @@ class Learned:
     candidate : Candidate
     selection : Selection
     counts : Counts
-    folds : integer array of shape (n_rows,)
-        Fold of every row, in the order of `Counts`.
+    deal : Deal
+    confirmed : float or None
+        With few pairs, the most that these tell of any model if folds find their own hills (see
+        `cross_fit`), in nats per held-out pair.
     """
 
     features: FeatureMap
     candidate: Candidate
     selection: Selection
     counts: Counts
-    folds: Any
+    deal: "Deal"
+    confirmed: float | None = None
+
+    @property
+    def information(self) -> float:
+        """Nats per held-out pair that can be relied on."""
+        found = self.candidate.information
+        return found if self.confirmed is None else min(found, self.confirmed)
+
+    @property
+    def folds(self) -> NDArray[np.intp]:
+        """Fold of every row, in the order of `Counts`."""
+        return self.deal.folds
+
+    @property
+    def freshness(self) -> float:
+        """What a pair is worth: below one where rows are in several (see `Reuse`)."""
+        return self.deal.freshness
 
     @property
     def has_signal(self) -> bool:
         """Whether held-out pairs speak for the scores, after allowing for all that was tried."""
-        evidence = self.candidate.information * self.counts.pairs
+        evidence = self.information * self.deal.n_judged
         return evidence > math.log(_ODDS * len(self.selection.rows))
 
     def scores(self, rows: Any) -> FloatArray:
         """Return the scores of other rows, shape (n_rows, m)."""
         return self.features.design(rows).decide(self.candidate.model.weights)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Folds, and what the pairs in them are worth.
+
+    Attributes
+    ----------
+    folds : integer array of shape (n_rows,)
+    freshness : float
+        One, or the share of rows of their own among the members (see `Reuse`).
+    n_judged : float
+        Pairs that are held out whole; where rows are in several, half their number of rows.
+    """
+
+    folds: NDArray[np.intp]
+    freshness: float
+    n_judged: float
 
 
 def default_alphas(n_pairs: int) -> tuple[float, ...]:
@@ -198,20 +245,34 @@ class _Search:
     def run(self, source: _Source, maps: Sequence[tuple[str, Any]]) -> Learned:
         sample = source.sample(_SAMPLE_SIZE)
         some = sample.thinned(_SELECTION_SIZE)
-        folds = self._deal(some)
-        pool = self._try(some, folds, maps)
+        deal = self._deal(some)
+        pool = self._try(some, deal.folds, maps)
         is_whole = some.counts == source.counts
         if is_whole and self.settings.n_classes == 2:
-            pool += _sums(pool, some.counts, folds)
+            pool += _sums(pool, some.counts, deal.folds)
         best = max(pool, key=_information)
+        confirmed = None
+        few = max(_FEW_PAIRS, _FEW_PER_COLUMN * some.rows.shape[1])
+        if some.counts.pairs < few and _information(best) > 0:
+            confirmed = self._confirm(pool, some, deal)
         found = best.candidate
         if not is_whole:
-            found, some, folds = self._learn_from_more(best, some.counts.pairs, source, sample)
-        return Learned(best.features, found, _selection(pool, best), some.counts, folds)
+            found, some, deal = self._learn_from_more(best, some.counts.pairs, source, sample)
+        selection = _selection(pool, best)
+        return Learned(best.features, found, selection, some.counts, deal, confirmed)
 
-    def _deal(self, table: Table) -> Any:
+    def _deal(self, table: Table) -> Deal:
         splitter = PairKFold(self.settings.cv, shuffle=True, random_state=self.random_state)
-        return splitter.deal(table.counts.row_sets, table.counts.rows)
+        counts = table.counts
+        folds = splitter.deal(counts.row_sets, counts.rows)
+        reuse = find_reuse(table.rows, counts.row_sets)
+        if reuse is None:
+            return Deal(folds, 1.0, counts.pairs)
+        left, right = reuse.deal(self.settings.cv, self.random_state)
+        folds[counts.left], folds[counts.dissimilar_left] = np.split(left, [counts.similar])
+        folds[counts.right], folds[counts.dissimilar_right] = np.split(right, [counts.similar])
+        judged = np.unique(reuse.members[:, left == right])
+        return Deal(folds, reuse.freshness, judged.size / 2)
 
     def _try(self, table: Table, folds: Any, maps: Sequence[tuple[str, Any]]) -> list[Entry]:
         """Cross-fit every feature map at every penalty."""
@@ -224,9 +285,19 @@ class _Search:
             )
         return [Entry(features, candidate) for features, tried in found for candidate in tried]
 
+    def _confirm(self, pool: Sequence[Entry], table: Table, deal: Deal) -> float:
+        """Return the most that held-out pairs tell of any model if folds find their own hills."""
+        maps = {entry.features.name: entry.features for entry in pool if not entry.weights}
+        with threadpool_limits(1, user_api="blas"):
+            found = Parallel(n_jobs=self.settings.n_jobs)(
+                delayed(_confirm_map)(table, deal.folds, features, self.settings)
+                for features in maps.values()
+            )
+        return float(max(found))
+
     def _learn_from_more(
         self, best: Entry, n_pairs: int, source: _Source, sample: Table
-    ) -> tuple[Candidate, Table, Any]:
+    ) -> tuple[Candidate, Table, Deal]:
         """Learn the chosen model from all rows, or from the sample where passes cannot.
 
         The penalty was chosen on `n_pairs` pairs: with more, it falls.
@@ -239,14 +310,14 @@ class _Search:
         by_passes = source.engine is not None and self.settings.n_classes == 2 and is_linear
         if not by_passes and source.table is not None and features.transformer is None:
             sample = source.table
-        folds = self._deal(sample)
+        deal = self._deal(sample)
         rows = Sample(features.design(sample.rows), sample.counts)
         if not by_passes or is_sparse(rows.design.rows):
             with threadpool_limits(1, user_api="blas"):
-                return cross_fit_from(rows, folds, alpha, model), sample, folds
+                return cross_fit_from(rows, deal.folds, alpha, model), sample, deal
         whole = None if sample.counts == source.counts else source.engine
-        found = cross_fit_by_passes(whole, features.standardise, rows, folds, alpha, model)
-        return found, sample, folds
+        found = cross_fit_by_passes(whole, features.standardise, rows, deal.folds, alpha, model)
+        return found, sample, deal
 
 
 def _cross_fit_map(
@@ -262,6 +333,21 @@ def _cross_fit_map(
         random_state=np.random.RandomState(seed),
     )
     return features, candidates
+
+
+def _confirm_map(table: Table, folds: Any, features: FeatureMap, settings: Settings) -> float:
+    alphas = settings.alphas_for(features.name, table.counts.pairs)
+    steps = [step for step in default_alphas(table.counts.pairs) if step > max(alphas)]
+    path = cross_fit(
+        Sample(features.design(table.rows), table.counts),
+        folds,
+        [*steps, *alphas],
+        settings.n_classes,
+        is_free=settings.is_free,
+        random_state=np.random.RandomState(0),
+        own_ways=True,
+    )
+    return max(candidate.information for candidate in path)
 
 
 def _information(entry: Entry) -> float:
@@ -288,7 +374,12 @@ def _tried(entry: Entry, best: Entry) -> Tried:
         entry.features.name,
         candidate.alpha,
         candidate.information,
-        float(candidate.held_out.std(ddof=1) / np.sqrt(candidate.held_out.size)),
+        _standard_error(candidate.held_out),
         1.0 if entry is best else best.weights.get(entry, 0.0),
         entry is best,
     )
+
+
+def _standard_error(values: FloatArray) -> float:
+    """Return the standard error of a mean; of a single value nothing is known."""
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else math.inf

@@ -150,9 +150,10 @@ def fit_path(
 ) -> Iterator[PairModel]:
     """Learn at falling penalties, each from the last, the first from the best of the starts.
 
-    With dissimilar pairs, what a large penalty explains best can be a lesser hill at a small one,
-    and the path would stay on it: later penalties try one of the starts each. With similar pairs
-    alone the path is the better guide; fresh starts lead small samples to hills of chance.
+    With dissimilar pairs, or with more than two classes, what a large penalty explains best can be
+    a lesser hill at a small one (two classes taken for one), and the path would stay on it: later
+    penalties try one of the starts each. With similar pairs of two classes the path is the better
+    guide; fresh starts lead small samples to hills of chance.
 
     Yields
     ------
@@ -161,9 +162,10 @@ def fit_path(
     """
     starts = _starts(sample, n_classes, is_free, random_state)
     model = _best(starts, sample, alphas[0])
+    tries_again = sample.counts.dissimilar > 0 or n_classes > 2
     for step, alpha in enumerate(alphas):
         if step:
-            fresh = [starts[step % len(starts)]] if sample.counts.dissimilar else []
+            fresh = [starts[step % len(starts)]] if tries_again else []
             model = _best([model, *fresh], sample, alpha)
         yield ordered(model, sample)
 

@@ -67,7 +67,7 @@ class PairingTest:
         )
 
 
-def compare_pairings(scores: FloatArray, counts: Counts) -> PairingTest:
+def compare_pairings(scores: FloatArray, counts: Counts, freshness: float = 1.0) -> PairingTest:
     """Test random pairing against free pair shares, by the calibrated likelihood of scores.
 
     Parameters
@@ -75,12 +75,15 @@ def compare_pairings(scores: FloatArray, counts: Counts) -> PairingTest:
     scores : array of shape (n_rows, m)
         Cross-fitted scores, rows in the order of `Counts`; classes by size.
     counts : Counts
+    freshness : float, default 1
+        What a pair is worth where rows are in several (see `likewise.learner.reuse`).
 
     Returns
     -------
     PairingTest
     """
     found = _fit(scores, counts)
+    found = replace(found, statistic=freshness * found.statistic)
     p_value = float(chi2.sf(found.statistic, df=found.shares.size - 1))
     smallest = counts.similar * float(found.expected.min())
     if _DOUBTFUL[0] < p_value < _DOUBTFUL[1] and smallest < _FEW_PAIRS:

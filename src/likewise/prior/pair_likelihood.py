@@ -52,7 +52,8 @@ class PairLikelihoodPrior(ScoredPrior):
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
         """Return the prior that scores tell; see `ScoredPrior`."""
         if others is None:
-            scores, counts, power = learned.candidate.scores[:, 0], learned.counts, CROSS_FITTED
+            scores, counts = learned.candidate.scores[:, 0], learned.counts
+            power = CROSS_FITTED * learned.freshness
         else:
             scores, counts, power = others.scores(learned), others.sample.counts, 1.0
         found = calibrate(scores, counts, power=power)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import validate_data
 from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
 from likewise.engines.source import refuse_labels
+from likewise.learner.features import check_magnitude
 from likewise.learner.learn import Learned, Settings, learn
 from likewise.learner.maps import feature_maps
 from likewise.learner.table import Table, spacing
@@ -81,6 +82,7 @@ class ScoredPrior(BaseEstimator):
             refuse_labels(y)
             return Rows.of_engine(open_engine(X))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_magnitude(X)
         return Rows.of_table(Table.of(X, self._locate(y, X.shape[0])))
 
     @abstractmethod
