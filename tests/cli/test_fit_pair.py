@@ -97,8 +97,8 @@ def test_the_summary_can_be_read(folder: Path, succeed: Run, fitted: Fitted) -> 
     ]
     shown = fitted.summary
     assert values["rows"] == "300"
-    assert values["features"].startswith("a sum of scores: radial, 0.9 typical distances wide; ")
-    assert values["penalty"] == "each score its own"
+    assert values["features"].startswith("radial, 0.9 typical distances wide")
+    assert values["penalty"] == f"{shown['alpha']:.2g}"
     assert values["prior of +1"].startswith(f"{shown['prior']:.1%} (95 % interval ")
     assert values["prior of +1"].endswith("+1 is the larger class")
     assert values["information"].startswith(f"{shown['nats_per_pair']:.3f} ± ")

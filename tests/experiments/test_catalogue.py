@@ -58,7 +58,7 @@ def test_facts_tell_trials_failures_and_versions() -> None:
     facts = facts_of(records, EXPERIMENTS, Path("there"))
     assert facts["trials"] == "prior: 5, half: 2 (km: 1)"
     assert facts["records"] == (
-        "6, of which 1 are failures; 1 made by a version that did not sign, 5 made by version 0.0.1"
+        "6, of which 1 are failures; 1 made before versions were recorded, 5 made by likewise 0.0.1"
     )
     assert "scikit-learn" in facts["versions of this report"]
     assert facts["to run it again"] == (
@@ -79,4 +79,4 @@ def test_the_command_for_a_whole_plan_needs_no_more_than_its_name(
     (command,) = commands_of(records, experiment, Path("there"))
     same = experiment.missing(experiment.quick, set()) == experiment.missing(experiment.full, set())
     wanted = ["likewise", "reproduce", experiment.name, "--out", "there"]
-    assert command.split() == wanted + (["--quick"] if same else option)
+    assert command.split() == wanted + ([] if same else option)

@@ -82,9 +82,9 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
         One, or more if some methods were run on other sets or more often than others.
     """
     start = ["likewise", "reproduce", experiment.name, "--out", str(folder)]
-    if set(map(key_of, records)) == _keys(experiment, experiment.quick):
+    found, plan = set(map(key_of, records)), experiment.full
+    if found != _keys(experiment, plan) and found == _keys(experiment, experiment.quick):
         return [shlex.join([*start, "--quick"])]
-    plan = experiment.full
     if _settings(records) != _settings(_trials_of(experiment, plan)):
         start, plan = [*start, "--quick"], experiment.quick
     alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
@@ -135,8 +135,8 @@ def _trials(records: Sequence[Record]) -> str:
 def _makers(records: Sequence[Record]) -> str:
     """Say which versions of this library made the records: a folder can hold those of several."""
     counts = {made: len(own) for (made,), own in group(records, "version").items()}
-    words = [
-        f"{count:,} made by {'a version that did not sign' if made is None else f'version {made}'}"
-        for made, count in counts.items()
-    ]
-    return ", ".join(words)
+    words = {
+        made: "before versions were recorded" if made is None else f"by likewise {made}"
+        for made in counts
+    }
+    return ", ".join(f"{count:,} made {words[made]}" for made, count in counts.items())
