@@ -18,7 +18,7 @@ __all__ = ["legend_of_all", "log_axis", "panels", "panels_by_dataset"]
 _MOST_COLUMNS = 4
 _MOST_KEYS = 5
 """Entries of a legend in one line."""
-_KEY, _LETTER = 0.6, 0.085
+_KEY, _LETTER = 0.6, 0.075
 """Inches that an entry of a legend takes: its key, and each letter of its name."""
 
 
