@@ -99,8 +99,7 @@ class Learned:
     @property
     def has_signal(self) -> bool:
         """Whether held-out pairs speak for the scores, after allowing for all that was tried."""
-        evidence = self.information * self.deal.n_judged
-        return evidence > math.log(_ODDS * len(self.selection.rows))
+        return self.information * self.deal.n_judged > _enough(len(self.selection.rows))
 
     def scores(self, rows: Any) -> FloatArray:
         """Return the scores of other rows, shape (n_rows, m)."""
@@ -286,14 +285,18 @@ class _Search:
         return [Entry(features, candidate) for features, tried in found for candidate in tried]
 
     def _confirm(self, pool: Sequence[Entry], table: Table, deal: Deal) -> float:
-        """Return the most that held-out pairs tell of any model if folds find their own hills."""
-        maps = {entry.features.name: entry.features for entry in pool if not entry.weights}
-        with threadpool_limits(1, user_api="blas"):
-            found = Parallel(n_jobs=self.settings.n_jobs)(
-                delayed(_confirm_map)(table, deal.folds, features, self.settings)
-                for features in maps.values()
-            )
-        return float(max(found))
+        """Return what held-out pairs tell if folds find their own hills.
+
+        Feature maps are tried, the best first, until one tells enough; else it is the most.
+        """
+        found = -math.inf
+        maps = {entry.features.name: entry.features for entry in _ranked(pool)}
+        for features in maps.values():
+            with threadpool_limits(1, user_api="blas"):
+                found = max(found, _confirm_map(table, deal.folds, features, self.settings))
+            if found * deal.n_judged > _enough(len(pool)):
+                break
+        return found
 
     def _learn_from_more(
         self, best: Entry, n_pairs: int, source: _Source, sample: Table
@@ -354,10 +357,21 @@ def _information(entry: Entry) -> float:
     return entry.candidate.information
 
 
+def _ranked(pool: Sequence[Entry]) -> list[Entry]:
+    """Return scores of single feature maps, those first of which held-out pairs tell most."""
+    single = (entry for entry in pool if not entry.weights)
+    return sorted(single, key=_information, reverse=True)
+
+
+def _enough(n_tried: int) -> float:
+    """Return the nats that count as a signal."""
+    return math.log(_ODDS * n_tried)
+
+
 def _sums(pool: Sequence[Entry], counts: Counts, folds: Any) -> list[Entry]:
     """Return the sum over the feature maps that held-out pairs speak for, if there are several."""
     best: dict[str, Entry] = {}
-    for entry in sorted(pool, key=_information, reverse=True):
+    for entry in _ranked(pool):
         best.setdefault(entry.features.name, entry)
     parts = [entry for entry in best.values() if _information(entry) > 0]
     found = blend(parts, counts, folds) if len(parts) > 1 else None
