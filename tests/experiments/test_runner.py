@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from likewise.experiments.runner import (
@@ -184,6 +185,7 @@ def measure_interrupts(**_: Any) -> Record:
 
 
 def test_an_interrupt_from_the_terminal_is_for_us_and_not_for_the_workers() -> None:
+    get_reusable_executor().shutdown(wait=True)  # workers that another test started hear
     before = signal.getsignal(signal.SIGINT)
     for found in run_trials(measure_interrupts, [[record(trial)] for trial in range(4)], jobs=2):
         assert found["process"] != os.getpid()
