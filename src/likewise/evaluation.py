@@ -22,7 +22,7 @@ from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.learner.calibration import CROSS_FITTED
 from likewise.learner.checks import Check, check_independence, check_moment_ratios
-from likewise.learner.crossfit import partner_of
+from likewise.learner.crossfit import outside_of
 from likewise.learner.design import in_order
 from likewise.learner.features import column_scale
 from likewise.learner.learn import Learned, Settings, learn
@@ -367,11 +367,9 @@ def _cross_fitted(
     """
     labels = np.asarray(y)
     order = in_order(np.arange(labels.shape[0])[:, None], rows)[0][:, 0]
-    partner = partner_of(learned.counts)
     clones = []
     for fold in range(learned.folds.max() + 1):
-        inside = learned.folds == fold
-        train = np.sort(order[~(inside | inside[partner])])
+        train = np.sort(order[outside_of(learned.folds == fold, learned.counts)])
         refitted = _unfitted(clf).fit(take_rows(X, train), labels[train])
         found = _ordered(_is_positive(refitted, X), rows)
         # Pairs cannot name the classes: a clone may have them the other way round.

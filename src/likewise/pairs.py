@@ -303,8 +303,6 @@ def _as_integer_labels(y: ArrayLike) -> NDArray[np.int64]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y must be one integer per row, but it has shape {labels.shape}.")
-    if labels.dtype.kind in "iu":
-        return labels.astype(np.int64, copy=False)
     if labels.dtype.kind == "O":
         labels = _numbers_of(labels)
     if labels.dtype.kind in "iu":

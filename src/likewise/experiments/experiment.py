@@ -119,6 +119,10 @@ class Experiment:
         found = {key_of(record): record for record in mine}
         return [found[key] for key in sorted(found, key=_with_gaps)]
 
+    def trials(self, plan: Plan) -> list[Settings]:
+        """Return the settings of all trials of a plan."""
+        return [one for group in self.missing(plan, set()) for one in group]
+
     def missing(self, plan: Plan, done: AbstractSet[Any]) -> list[list[Settings]]:
         """Return the settings of the trials whose keys are not in `done`, in groups."""
         groups: list[list[Settings]] = [
@@ -194,8 +198,7 @@ def prepare_again(experiment: Experiment, plan: Plan, folder: Path) -> None:
     """
     _check_methods(experiment, plan)
     _check_datasets(experiment, set(plan.datasets))
-    trials = [one for group in experiment.missing(plan, set()) for one in group]
-    forget(folder / RECORDS, set(map(key_of, trials)))
+    forget(folder / RECORDS, set(map(key_of, experiment.trials(plan))))
 
 
 def _check_methods(experiment: Experiment, plan: Plan) -> None:

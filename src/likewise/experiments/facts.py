@@ -82,10 +82,14 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
         One, or more if some methods were run on other sets or more often than others.
     """
     start = ["likewise", "reproduce", experiment.name, "--out", str(folder)]
-    found, plan = set(map(key_of, records)), experiment.full
-    if found != _keys(experiment, plan) and found == _keys(experiment, experiment.quick):
+    plan = experiment.full
+    found, full, quick = (
+        set(map(key_of, some))
+        for some in (records, experiment.trials(plan), experiment.trials(experiment.quick))
+    )
+    if found != full and found == quick:
         return [shlex.join([*start, "--quick"])]
-    if _settings(records) != _settings(_trials_of(experiment, plan)):
+    if _settings(records) != _settings(experiment.trials(plan)):
         start, plan = [*start, "--quick"], experiment.quick
     alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for (method,), own in group(records, "method").items():
@@ -106,14 +110,6 @@ def _options(
     if set(methods) != set(plan.methods):
         options += ["--methods", ",".join(methods)]
     return options
-
-
-def _trials_of(experiment: Experiment, plan: Plan) -> list[Settings]:
-    return [one for group in experiment.missing(plan, set()) for one in group]
-
-
-def _keys(experiment: Experiment, plan: Plan) -> set[tuple[object, ...]]:
-    return set(map(key_of, _trials_of(experiment, plan)))
 
 
 def _settings(records: Sequence[Settings]) -> set[tuple[object, ...]]:

@@ -36,6 +36,7 @@ __all__ = [
     "cross_fit_by_passes",
     "cross_fit_from",
     "judge",
+    "outside_of",
     "partner_of",
     "parts_of",
 ]
@@ -219,13 +220,22 @@ class Part:
     ----------
     sample : Sample
         All rows.
-    inside, outside : boolean arrays of shape (n_rows,)
-        Rows of the fold; rows that neither are in it nor have a partner there.
+    inside : boolean array of shape (n_rows,)
+        Rows of the fold.
     """
 
     sample: Sample
     inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
+
+    @cached_property
+    def outside(self) -> NDArray[np.bool_]:
+        """Rows that neither are in the fold nor have a partner there."""
+        return outside_of(self.inside, self.sample.counts)
+
+    @cached_property
+    def whole(self) -> NDArray[np.bool_]:
+        """Rows that are in the fold together with their partner."""
+        return np.asarray(self.inside & self.inside[partner_of(self.sample.counts)])
 
     @cached_property
     def train(self) -> Sample:
@@ -235,27 +245,28 @@ class Part:
     @cached_property
     def test(self) -> Sample:
         """Rows and pairs of the fold, whole pairs only."""
-        partner = partner_of(self.sample.counts)
-        return self.sample.among(self.inside & self.inside[partner])
+        return self.sample.among(self.whole)
 
     @property
     def touched(self) -> Sample:
         """All that is not for training."""
         return self.sample.among(~self.outside)
 
-    @property
+    @cached_property
     def own(self) -> Design:
         """The rows of the fold, those of pairs that are not whole too."""
-        is_whole = self.test.counts.rows == self.inside.sum()
-        return self.test.design if is_whole else self.sample.design.take(self.inside)
+        is_all = np.array_equal(self.whole, self.inside)
+        return self.test.design if is_all else self.sample.design.take(self.inside)
 
 
 def parts_of(sample: Sample, folds: NDArray[np.intp]) -> Iterable[Part]:
     """Yield one fold after the other, so that copies of many rows do not add up."""
-    partner = partner_of(sample.counts)
-    for fold in np.unique(folds):
-        inside = folds == fold
-        yield Part(sample, inside, ~(inside | inside[partner]))
+    return (Part(sample, folds == fold) for fold in np.unique(folds))
+
+
+def outside_of(inside: NDArray[np.bool_], counts: Counts) -> NDArray[np.bool_]:
+    """Return the rows that neither are among others nor have a partner there."""
+    return np.asarray(~(inside | inside[partner_of(counts)]))
 
 
 def partner_of(counts: Counts) -> NDArray[np.intp]:
@@ -285,9 +296,7 @@ def _named_as(
         together = (ours - ours.mean(axis=0)).T @ (theirs - theirs.mean(axis=0))
         if own.n_classes == 2:
             return own.turned(bool(together[0, 0] < 0))
-        order = linear_sum_assignment(together.T, maximize=True)[1]
-        shares = None if own.pair_shares is None else own.pair_shares[order]
-        return PairModel(own.weights[:, order], shares)
+        return own.reordered(linear_sum_assignment(together.T, maximize=True)[1])
 
     return refit
 
@@ -326,11 +335,12 @@ def judge(
             scores[part.inside] = target.mean(axis=0)
             continue
         own = refit(part)
+        own_scores = part.own.decide(own.weights)
         if test.counts.pairs:  # where rows are in many pairs, a fold may have none of its own
-            found = evaluate(test.design.decide(own.weights), test, own.pair_shares)[0]
-            held_out.append(-found.value)
+            of_pairs = own_scores[part.whole[part.inside]]
+            held_out.append(-evaluate(of_pairs, test, own.pair_shares)[0].value)
         training = train.design.decide(own.weights)[train.counts.alone]
-        scores[part.inside] = _aligned(part.own.decide(own.weights), training, target)
+        scores[part.inside] = _aligned(own_scores, training, target)
     return Candidate(alpha, model, np.array(held_out or [0.0]), scores)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -70,6 +71,11 @@ class PairModel:
         if self.pair_shares is None:
             return PairModel(weights)
         return PairModel(weights, softmax(logs))
+
+    def reordered(self, order: NDArray[np.intp]) -> "PairModel":
+        """Return the model of more than two classes with their names in another order."""
+        shares = None if self.pair_shares is None else self.pair_shares[order]
+        return PairModel(self.weights[:, order], shares)
 
     def turned(self, is_upside_down: bool = True) -> "PairModel":
         """Return the model of two classes with their names exchanged, if asked."""
@@ -209,9 +215,7 @@ def ordered(model: PairModel, sample: Sample) -> PairModel:
     scores = sample.design.decide(model.weights)
     shares = evaluate(scores, sample, model.pair_shares)[0].shares
     if model.n_classes > 2:
-        order = np.argsort(-shares, kind="stable")
-        pair_shares = None if model.pair_shares is None else model.pair_shares[order]
-        return PairModel(model.weights[:, order], pair_shares)
+        return model.reordered(np.argsort(-shares, kind="stable"))
     return model.turned(bool(shares[1] < 0.5))
 
 
