@@ -26,9 +26,9 @@ from benchmarks.measure import best_times
 from benchmarks.table import Limit, Row, Table, number, seconds
 from likewise.datasets import list_datasets, load, sample_su
 from likewise.engines import MemoryEngine
-from likewise.objective import mean_rows
-from likewise.pairs import locate
-from likewise.solvers import Solution, minimise_double_hinge, penalty_diagonal
+from likewise.statements.labels import locate
+from likewise.su.objective import mean_rows
+from likewise.su.solvers import Solution, minimise_double_hinge, penalty_diagonal
 
 FloatArray = NDArray[np.float64]
 

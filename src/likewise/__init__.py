@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 from likewise._version import __version__
 
 if TYPE_CHECKING:
-    from likewise import baselines, datasets, losses, plots, prior, risk
+    from likewise import baselines, datasets, plots, prior
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
-    from likewise.evaluation import LabelFreeReport, NoSignalError, label_free_report
-    from likewise.pairs import WeakSample, pack, unpack
     from likewise.prior import (
         KernelMeanPrior,
         PairLikelihoodPrior,
@@ -22,39 +20,45 @@ if TYPE_CHECKING:
         PriorEstimate,
         estimate_prior,
     )
-    from likewise.prior.sensitivity import prior_sensitivity
-    from likewise.selection import (
-        PairKFold,
-        pair_log_likelihood,
-        pair_log_likelihood_scorer,
-        su_risk,
-        su_risk_scorer,
-    )
+    from likewise.report.label_free import LabelFreeReport, NoSignalError, label_free_report
+    from likewise.report.sensitivity import prior_sensitivity
+    from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
+    from likewise.statements.folds import PairKFold
+    from likewise.statements.labels import WeakSample, pack, unpack
+    from likewise.su import losses, risk
+    from likewise.su.scorers import su_risk, su_risk_scorer
 
 _HOME_OF = {
     "KernelMeanPrior": "likewise.prior",
-    "LabelFreeReport": "likewise.evaluation",
-    "NoSignalError": "likewise.evaluation",
+    "LabelFreeReport": "likewise.report.label_free",
+    "NoSignalError": "likewise.report.label_free",
     "PairClassifier": "likewise.classifiers",
-    "PairKFold": "likewise.selection",
+    "PairKFold": "likewise.statements.folds",
     "PairLikelihoodPrior": "likewise.prior",
     "PairMomentPrior": "likewise.prior",
     "PairSource": "likewise.engines.source",
     "PriorEstimate": "likewise.prior",
     "SUClassifier": "likewise.classifiers",
     "SUClassifierCV": "likewise.classifiers",
-    "WeakSample": "likewise.pairs",
+    "WeakSample": "likewise.statements.labels",
     "estimate_prior": "likewise.prior",
-    "label_free_report": "likewise.evaluation",
-    "pack": "likewise.pairs",
-    "pair_log_likelihood": "likewise.selection",
-    "pair_log_likelihood_scorer": "likewise.selection",
-    "prior_sensitivity": "likewise.prior.sensitivity",
-    "su_risk": "likewise.selection",
-    "su_risk_scorer": "likewise.selection",
-    "unpack": "likewise.pairs",
+    "label_free_report": "likewise.report.label_free",
+    "pack": "likewise.statements.labels",
+    "pair_log_likelihood": "likewise.search.scorers",
+    "pair_log_likelihood_scorer": "likewise.search.scorers",
+    "prior_sensitivity": "likewise.report.sensitivity",
+    "su_risk": "likewise.su.scorers",
+    "su_risk_scorer": "likewise.su.scorers",
+    "unpack": "likewise.statements.labels",
 }
-_SUBMODULES = {"baselines", "datasets", "losses", "plots", "prior", "risk"}
+_SUBMODULES = {
+    "baselines": "likewise.baselines",
+    "datasets": "likewise.datasets",
+    "losses": "likewise.su.losses",
+    "plots": "likewise.plots",
+    "prior": "likewise.prior",
+    "risk": "likewise.su.risk",
+}
 
 __all__ = [
     "KernelMeanPrior",
@@ -92,7 +96,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         value = getattr(import_module(_HOME_OF[name]), name)
     elif name in _SUBMODULES:
-        value = import_module(f"likewise.{name}")
+        value = import_module(_SUBMODULES[name])
     else:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     globals()[name] = value

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.losses import Loss, get_loss
-from likewise.pairs import RowSets, Table, locate
-from likewise.risk import similar_loss, unlabeled_loss
+from likewise.engines.rows import RowSets, Table
+from likewise.statements.labels import locate
+from likewise.su.losses import Loss, get_loss
+from likewise.su.risk import similar_loss, unlabeled_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

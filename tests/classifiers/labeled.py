@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from likewise.pairs import is_sparse, take_rows
+from likewise.engines.rows import is_sparse, take_rows
 
 PRIOR = 0.75
 """Share of the larger label among the weakly labeled rows, whatever it is in the data."""

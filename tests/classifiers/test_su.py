@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.engines import base
-from likewise.losses import MarginLoss
+from likewise.su.losses import MarginLoss
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 LOSSES = ["squared", "logistic", "double_hinge"]

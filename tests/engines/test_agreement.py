@@ -10,19 +10,19 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 import likewise as lw
-from likewise import objective, selection
 from likewise.datasets import SUSample
 from likewise.engines import MemoryEngine, PairSource, base, open_engine
 from likewise.engines import torch as torch_engine
 from likewise.engines.kernels import decide
-from likewise.learner import learn
-from likewise.learner.maps import feature_maps
-from likewise.losses import logistic
-from likewise.objective import SUObjective, summarise
-from likewise.pairs import locate
 from likewise.prior import scores
-from likewise.risk import zero_one_risk_of_shares
-from likewise.selection import DealtFolds, fold_risks
+from likewise.scores.maps import feature_maps
+from likewise.search import learn
+from likewise.statements.labels import locate
+from likewise.su import folds, objective
+from likewise.su.folds import DealtFolds, fold_risks
+from likewise.su.losses import logistic
+from likewise.su.objective import SUObjective, summarise
+from likewise.su.risk import zero_one_risk_of_shares
 from tests.engines.conftest import parquet_columns
 
 Engine = Callable[[SUSample], tuple[Any, Any]]
@@ -129,7 +129,7 @@ def test_cross_validation_by_sums_agrees_and_takes_two_passes(
 def test_of_very_many_rows_some_of_each_fold_are_counted_on(
     engine: Engine, draw_waveform: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "_COUNTED_ROWS", 60)
+    monkeypatch.setattr(folds, "_COUNTED_ROWS", 60)
     sample, folds = draw_waveform(103, 211), DealtFolds(3)
     weights = list(np.linspace(-1, 1, 3 * 22 * 2).reshape(3, 22, 2))
     found = fold_risks(opened(*engine(sample)), folds, weights, 0.7)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise import objective
 from likewise.datasets import SUSample
 from likewise.engines import MemoryEngine, PairSource
-from likewise.objective import summarise
-from likewise.pairs import locate
-from likewise.solvers import (
+from likewise.statements.labels import locate
+from likewise.su import objective
+from likewise.su.objective import summarise
+from likewise.su.solvers import (
     Solution,
     minimise_double_hinge,
     minimise_smoothed_hinge,

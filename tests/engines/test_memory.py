@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from likewise.engines import Block, MemoryEngine, base, kernels
-from likewise.pairs import locate, pack
+from likewise.statements.labels import locate, pack
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from likewise.engines import PairSource, base, open_engine
 from likewise.engines import torch as torch_engine
 from likewise.engines.scaled import Moments, ScaledEngine
 from likewise.engines.source import OpenSource
-from likewise.objective import summarise
+from likewise.su.objective import summarise
 
 Engine = Callable[[SUSample], tuple[Any, Any]]
 Draw = Callable[..., SUSample]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import likewise as lw
-from likewise import objective
 from likewise.datasets import SUSample
 from likewise.engines import PairSource, arrays, open_engine
 from likewise.engines import torch as torch_engine
-from likewise.losses import MarginLoss
+from likewise.su import objective
+from likewise.su.losses import MarginLoss
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ from likewise.datasets import sample_su
 from likewise.experiments import theory
 from likewise.experiments.runner import Record
 from likewise.experiments.theory import EXPERIMENT, PRIOR, WEIGHTS, measure, population, sections
-from likewise.losses import logistic
+from likewise.su.losses import logistic
 
 mpl.use("Agg")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from likewise.learner.maps import feature_maps
 from likewise.prior import scores
+from likewise.scores.maps import feature_maps
 
 
 @pytest.fixture

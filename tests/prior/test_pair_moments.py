@@ -10,12 +10,12 @@ from sklearn.base import clone
 
 import likewise as lw
 from likewise.datasets import SUSample
-from likewise.learner.table import Table
-from likewise.pairs import locate
 from likewise.prior import pair_moments, scores
 from likewise.prior.latent_classes import Counts
 from likewise.prior.pair_moments import PairMomentPrior
 from likewise.prior.scores import HeldOut, Rows, learn_scores
+from likewise.search.table import Table
+from likewise.statements.labels import locate
 from tests.prior.draws import draw_gaussians, draw_rings
 
 Draw = Callable[..., SUSample]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from likewise.learner.table import Table
-from likewise.likelihood import Counts
-from likewise.pairs import locate
+from likewise.beliefs.fresh import Counts
 from likewise.prior import scores as module
 from likewise.prior.scores import Rows, learn_scores
+from likewise.search.table import Table
+from likewise.statements.labels import locate
 from tests.prior.draws import draw_gaussians, draw_rings
 
 

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.pairs import is_sparse, locate_su
+from likewise.engines.rows import is_sparse
+from likewise.statements.labels import locate_su
 
 FloatArray = NDArray[np.float64]
 

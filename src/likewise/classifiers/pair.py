@@ -1,7 +1,7 @@
 """The pair-likelihood classifier as a scikit-learn estimator.
 
 Glue only: input checks, the learner, and the fitted attributes. The mathematics is in
-`likewise.likelihood` and `likewise.learner`.
+`likewise.beliefs.fresh` and `likewise.search`.
 """
 
 import warnings
@@ -18,18 +18,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise._types import FloatArray
 from likewise.classifiers.rows import read_source
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine, PairSource
+from likewise.engines.rows import RowSets, is_sparse
 from likewise.engines.source import refuse_labels
-from likewise.learner.calibration import CROSS_FITTED, calibrate, calibrate_classes
-from likewise.learner.features import check_magnitude
-from likewise.learner.information import PairInformation, pair_information
-from likewise.learner.learn import Learned, Settings, learn, learn_from_engine
-from likewise.learner.maps import feature_maps
-from likewise.learner.pairing import PairingTest, compare_pairings
-from likewise.losses import FloatArray
-from likewise.pairs import RowSets, is_sparse, locate_pairs
+from likewise.scores.features import check_magnitude
+from likewise.scores.maps import feature_maps
+from likewise.search.calibration import CROSS_FITTED, calibrate, calibrate_classes
+from likewise.search.information import PairInformation, pair_information
+from likewise.search.learn import Learned, Settings, learn, learn_from_engine
+from likewise.search.pairing import PairingTest, compare_pairings
+from likewise.statements.labels import locate_pairs
 
 _EMPTY = 0.005
 """Share of rows below which a class counts as not there."""
@@ -46,7 +47,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 
         maximise  mean_S log sum_k eta_k(a) eta_k(b) - log sum_k q_k^2,   q_k = mean eta_k
 
-    with a ridge penalty; see `likewise.likelihood` for dissimilar pairs, for pairs that were not
+    with a ridge penalty; see `likewise.beliefs.fresh` for dissimilar pairs, for pairs that were not
     formed at random, and for how the rows' distribution is profiled out. Features (linear or
     radial) and penalty are chosen by the likelihood of held-out pairs, and so is a weighted sum of
     the scores of several kinds of features; scores of rows that the models did not see then

@@ -13,19 +13,12 @@ from sklearn.utils.validation import validate_data
 
 from likewise.engines import Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.finite import ADVICE, name_value, raise_not_finite
+from likewise.engines.rows import Positions, RowSets, as_slice, is_sparse, row_numbers
 from likewise.engines.source import refuse_labels
-from likewise.objective import Means
-from likewise.pairs import (
-    Positions,
-    RowSets,
-    as_slice,
-    check_parts,
-    is_sparse,
-    locate_su,
-    pack,
-    row_numbers,
-)
-from likewise.selection import DealtFolds, Folds, GivenFolds, PairKFold, WithoutFold
+from likewise.statements.folds import PairKFold
+from likewise.statements.labels import check_parts, locate_su, pack
+from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
+from likewise.su.objective import Means
 
 __all__ = ["WeakRows", "read_rows", "read_source"]
 

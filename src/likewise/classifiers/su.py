@@ -2,7 +2,7 @@
 
 Glue only: input checks, the engine, the minimisation and the fitted attributes. Rows come as a
 table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
-in `likewise.risk`, `likewise.objective`, `likewise.solvers` and `likewise.selection`.
+in `likewise.su`.
 """
 
 import warnings
@@ -17,24 +17,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise._types import FloatArray
 from likewise.classifiers.rows import WeakRows, read_rows
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine
-from likewise.losses import FloatArray, MarginLoss, get_loss, squared
-from likewise.objective import Summary, SUObjective, minimise_su_risk, summarise
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_likelihood import PairLikelihoodPrior
-from likewise.risk import check_prior
-from likewise.selection import (
+from likewise.statements.folds import PairKFold
+from likewise.su.folds import (
     Folds,
     FoldSums,
-    PairKFold,
     fold_risks,
     squared_weights,
     sum_folds,
     zero_one_risks,
 )
-from likewise.solvers import Solution
+from likewise.su.losses import MarginLoss, get_loss, squared
+from likewise.su.objective import Summary, SUObjective, minimise_su_risk, summarise
+from likewise.su.risk import check_prior
+from likewise.su.solvers import Solution
 
 _PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
 

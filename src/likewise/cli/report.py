@@ -22,8 +22,8 @@ from likewise.cli.terminal import Json, Seed, show_json, waiting
 from likewise.cli.wording import option_words
 
 if TYPE_CHECKING:
-    from likewise.evaluation import LabelFreeReport
     from likewise.experiments.document import Picture, Section, Table
+    from likewise.report.label_free import LabelFreeReport
 
 __all__ = ["report"]
 

@@ -25,7 +25,7 @@ class LossName(StrEnum):
 
 def check_prior_option(prior: float | None, positive: str | None) -> None:
     """Refuse a prior that cannot be, before any file is read."""
-    from likewise.risk import check_prior
+    from likewise.su.risk import check_prior
 
     if prior is None:
         return
@@ -110,7 +110,7 @@ def _risk_standard_error(pipeline: Any, inputs: "Inputs") -> float | None:
     import numpy as np
 
     from likewise import unpack
-    from likewise.risk import similar_loss, similar_pair_share, unlabeled_loss
+    from likewise.su.risk import similar_loss, similar_pair_share, unlabeled_loss
 
     if len(inputs.pairs.similar) < 2:
         return None

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.datasets.arguments import RandomState, as_count, as_generator, as_prior
-from likewise.pairs import Table, pack, take_rows
+from likewise.engines.rows import Table, take_rows
+from likewise.statements.labels import pack
 
 __all__ = ["SUSample", "sample_su"]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from likewise._types import FloatArray
 from likewise.engines import tensors
 from likewise.engines.arrays import is_tensor, like, namespace_of
-from likewise.losses import FloatArray
-from likewise.pairs import is_sparse
+from likewise.engines.rows import is_sparse
 
 
 def decide(rows: Any, weights: FloatArray) -> Any:

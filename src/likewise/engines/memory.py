@@ -7,7 +7,7 @@ import numpy as np
 
 from likewise.engines import base
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
-from likewise.pairs import Positions, RowSets, count_positions, is_sparse, take_rows
+from likewise.engines.rows import Positions, RowSets, count_positions, is_sparse, take_rows
 
 
 class MemoryEngine(Engine):

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from likewise._types import FloatArray
 from likewise.engines.arrays import like
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums
-from likewise.losses import FloatArray
 
 __all__ = ["Moments", "ScaledEngine"]
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.datasets import list_datasets, load, make_gaussians, sample_su
-from likewise.learner.learn import Learned
-from likewise.learner.table import Table
-from likewise.pairs import locate
 from likewise.prior import KernelMeanPrior, PriorEstimate
 from likewise.prior.scores import HeldOut, Rows, learn_scores
+from likewise.search.learn import Learned
+from likewise.search.table import Table
+from likewise.statements.labels import locate
 
 __all__ = ["GENERATED", "Draw", "Task", "check_pools", "draw_task", "pool", "standardise"]
 

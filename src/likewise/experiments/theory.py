@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import linregress
 from sklearn.linear_model import LogisticRegression
 
+from likewise._types import FloatArray
 from likewise.classifiers import SUClassifier
 from likewise.datasets import SUSample, sample_su
 from likewise.experiments.document import Cell, Picture, Section, Table
@@ -24,8 +25,8 @@ from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, pool, standardise
 from likewise.experiments.statistics import group, mean_of
 from likewise.experiments.tables import mean_cell
-from likewise.losses import LOSSES, FloatArray, get_loss
-from likewise.risk import error_bound, similar_term_variance, su_risk_of_decisions
+from likewise.su.losses import LOSSES, get_loss
+from likewise.su.risk import error_bound, similar_term_variance, su_risk_of_decisions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

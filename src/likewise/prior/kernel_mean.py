@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from likewise.pairs import is_sparse, locate_su
+from likewise.engines.rows import is_sparse
 from likewise.prior.base import PriorEstimate
 from likewise.prior.simplex import (
     DenseGram,
@@ -27,6 +27,7 @@ from likewise.prior.simplex import (
     Projection,
     project_on_simplex,
 )
+from likewise.statements.labels import locate_su
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri, softmax
 
-from likewise.losses import FloatArray
+from likewise._types import FloatArray
 
 _PSEUDO_COUNT = 0.5
 """Rows added to every bin of either class, so that no chance is zero."""

@@ -7,11 +7,12 @@ of the larger class over rows; how well every value explains the pairs gives the
 
 from typing import Any
 
-from likewise.learner.calibration import CROSS_FITTED, calibrate
-from likewise.learner.learn import Learned
-from likewise.pairs import RowSets, locate_pairs
+from likewise.engines.rows import RowSets
 from likewise.prior.base import PriorEstimate
 from likewise.prior.scores import HeldOut, ScoredPrior
+from likewise.search.calibration import CROSS_FITTED, calibrate
+from likewise.search.learn import Learned
+from likewise.statements.labels import locate_pairs
 
 __all__ = ["PairLikelihoodPrior"]
 

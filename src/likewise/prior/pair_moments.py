@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._types import FloatArray
 from likewise.engines.arrays import to_numpy
-from likewise.learner.calibration import narrowest
-from likewise.learner.learn import Learned
-from likewise.losses import FloatArray
-from likewise.pairs import RowSets, locate_su
+from likewise.engines.rows import RowSets
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
     Counts,
@@ -27,6 +25,9 @@ from likewise.prior.latent_classes import (
     profile_log_likelihood,
 )
 from likewise.prior.scores import HeldOut, ScoredPrior
+from likewise.search.calibration import narrowest
+from likewise.search.learn import Learned
+from likewise.statements.labels import locate_su
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""

@@ -17,17 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from likewise._types import FloatArray
+from likewise.beliefs.fresh import Counts
 from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
+from likewise.engines.rows import RowSets, is_sparse
 from likewise.engines.source import refuse_labels
-from likewise.learner.features import check_magnitude
-from likewise.learner.learn import Learned, Settings, learn
-from likewise.learner.maps import feature_maps
-from likewise.learner.table import Table, spacing
-from likewise.likelihood import Counts
-from likewise.losses import FloatArray
-from likewise.pairs import RowSets, is_sparse
 from likewise.prior.base import PriorEstimate
+from likewise.scores.features import check_magnitude
+from likewise.scores.maps import feature_maps
+from likewise.search.learn import Learned, Settings, learn
+from likewise.search.table import Table, spacing
 
 __all__ = ["HeldOut", "Rows", "ScoredPrior", "learn_scores"]
 

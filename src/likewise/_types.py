@@ -1,0 +1,6 @@
+"""Names of array types."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]

@@ -1,1 +1,0 @@
-"""Class scores learned from pairs: features, linear scores, cross-fitting, calibration."""

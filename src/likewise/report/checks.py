@@ -1,0 +1,182 @@
+"""What pairs can say about the assumptions behind them, without labels.
+
+Given the classes, the members of a pair are taken to be independent draws. That has consequences
+which can be tested: random pairing fixes the classes' shares among pairs (see
+`likewise.search.pairing`), every function of the rows must tell the same prior, and once the
+difference between the classes is taken out, the members of a pair must not be alike any more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from likewise._types import FloatArray
+from likewise.beliefs.fresh import Counts
+from likewise.search.information import exchange_within
+
+__all__ = ["Check", "check_independence", "check_moment_ratios"]
+
+_LEVEL = 0.05
+_N_RESAMPLES = 200
+_MOST_DIRECTIONS = 20
+_QUANTILES = (0.15, 0.3, 0.5, 0.7)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One assumption, tested.
+
+    Attributes
+    ----------
+    name : str
+    passed : bool or None
+        None where the data do not allow the test.
+    text : str
+        The finding in plain words.
+    p_value : float or None
+    """
+
+    name: str
+    passed: bool | None
+    text: str
+    p_value: float | None = None
+
+
+def check_moment_ratios(
+    scores: FloatArray, counts: Counts, random_state: np.random.RandomState
+) -> Check:
+    """Test whether different functions of a score tell the same class prior.
+
+    For every function g, ``(mean_S g - mean_U g) / sqrt(cov_S(g, g'))`` is ``2 prior - 1`` up to
+    its sign. The functions are indicators of the score lying above some of its quantiles.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows,)
+        Cross-fitted scores, rows in the order of `Counts`.
+    counts : Counts
+    random_state : RandomState
+        Draws the bootstrap samples.
+
+    Returns
+    -------
+    Check
+    """
+    name = "one prior for all scores"
+    if counts.similar < 2 * len(_QUANTILES):
+        return Check(name, None, "there are too few similar pairs to tell.")
+    limits = np.quantile(scores[counts.alone], _QUANTILES)
+    parts = [
+        (scores[part][:, None] > limits).astype(np.float64)
+        for part in (counts.alone, counts.left, counts.right)
+    ]
+    found = _ratios(*parts)
+    draws = np.array([_ratios(*_resampled(parts, random_state)) for _ in range(_N_RESAMPLES)])
+    usable = np.isfinite(found) & (np.isfinite(draws).mean(axis=0) > 0.95)
+    if usable.sum() < 2:
+        return Check(name, None, "the pairs show too little to compare scores.")
+    kept = draws[:, usable]
+    covariance = np.cov(kept[np.isfinite(kept).all(axis=1)], rowvar=False)
+    contrasts = np.eye(int(usable.sum()))[1:] - np.eye(int(usable.sum()))[0]
+    gaps = contrasts @ found[usable]
+    statistic = float(gaps @ np.linalg.pinv(contrasts @ covariance @ contrasts.T) @ gaps)
+    p_value = float(chi2.sf(statistic, df=gaps.size))
+    priors = ", ".join(f"{(1 + abs(ratio)) / 2:.2f}" for ratio in found[usable])
+    if p_value >= _LEVEL:
+        text = f"{usable.sum()} cuts of the score tell the same class ratio ({priors})."
+    else:
+        text = (
+            f"{usable.sum()} cuts of the score tell different class ratios ({priors}; p = "
+            f"{p_value:.2g}): pairs or unlabeled rows may not be drawn as assumed."
+        )
+    return Check(name, p_value >= _LEVEL, text, p_value)
+
+
+def _ratios(alone: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    mean = (left.mean(axis=0) + right.mean(axis=0)) / 2
+    covariance = np.mean(left * right, axis=0) - mean**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((mean - alone.mean(axis=0)) / np.sqrt(covariance))
+
+
+def _resampled(
+    parts: list[FloatArray], random_state: np.random.RandomState
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    alone, left, right = parts
+    pairs = random_state.randint(left.shape[0], size=left.shape[0])
+    return (
+        alone[random_state.randint(alone.shape[0], size=alone.shape[0])],
+        left[pairs],
+        right[pairs],
+    )
+
+
+def check_independence(
+    rows: FloatArray,
+    chances: FloatArray,
+    counts: Counts,
+    folds: NDArray[np.intp],
+    random_state: np.random.RandomState,
+) -> Check:
+    """Test whether pair members are alike beyond their class.
+
+    The difference between the classes is taken out of the rows by regressing their leading
+    directions on the chance of the class; partners are then exchanged at random within folds.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_features)
+        Standardised rows in the order of `Counts`.
+    chances : array of shape (n_rows,)
+        Cross-fitted chances of the larger class.
+    counts : Counts
+    folds : integer array of shape (n_rows,)
+    random_state : RandomState
+        Exchanges the partners.
+
+    Returns
+    -------
+    Check
+    """
+    name = "members independent given the class"
+    if counts.similar < 20:
+        return Check(name, None, "there are too few similar pairs to tell.")
+    residuals = _without_class(_leading(rows), chances)
+    left, right = residuals[counts.left], residuals[counts.right]
+    groups = folds[counts.left]
+    observed = _alikeness(left, right)
+    null = np.empty(_N_RESAMPLES)
+    for k in range(_N_RESAMPLES):
+        null[k] = _alikeness(left, right[exchange_within(groups, random_state)])
+    p_value = float((1 + np.sum(null >= observed)) / (1 + _N_RESAMPLES))
+    if p_value >= _LEVEL:
+        text = "beyond their class, the members of a pair are no more alike than chance makes them."
+    else:
+        text = (
+            f"the members of a pair are alike beyond their class (p = {p_value:.2g}): there may be "
+            "more classes, or pairs of relatives, neighbours or duplicates."
+        )
+    return Check(name, p_value >= _LEVEL, text, p_value)
+
+
+def _leading(rows: FloatArray) -> FloatArray:
+    """Return the leading principal components, each of unit deviation."""
+    centred = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / rows.shape[0])
+    kept = np.flatnonzero(values > 1e-8 * max(values[-1], 1e-300))[-_MOST_DIRECTIONS:]
+    return np.asarray(centred @ vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _without_class(components: FloatArray, chances: FloatArray) -> FloatArray:
+    """Return what the chance of the class, with a bend, does not explain."""
+    basis = np.column_stack([np.ones_like(chances), chances, chances**2, np.sqrt(chances + 1e-12)])
+    coefficients = np.linalg.lstsq(basis, components, rcond=None)[0]
+    return np.asarray(components - basis @ coefficients)
+
+
+def _alikeness(left: FloatArray, right: FloatArray) -> float:
+    """Return the largest variance that members share in any direction, in their own units."""
+    product = left.T @ right / left.shape[0]
+    return float(np.linalg.eigvalsh((product + product.T) / 2)[-1])

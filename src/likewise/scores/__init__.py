@@ -1,0 +1,1 @@
+"""What turns rows into class scores; knows no statements."""

@@ -1,0 +1,105 @@
+"""Rows as a linear score sees them: centred and scaled columns and a one, without a copy.
+
+Standardising the weights instead of the rows costs nothing and keeps sparse rows sparse.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from likewise._types import FloatArray
+from likewise.beliefs.fresh import Counts
+from likewise.engines.arrays import like
+from likewise.engines.rows import RowSets, is_sparse, row_numbers, take_rows
+
+__all__ = ["Design", "Sample", "column_moments", "in_order"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A table of rows with a centre and a scale for every column.
+
+    Attributes
+    ----------
+    rows : array or scipy CSR matrix of shape (n_rows, n_features)
+    mean, scale : arrays of shape (n_features,)
+    """
+
+    rows: Any
+    mean: FloatArray
+    scale: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, the one for the intercept not counted."""
+        return int(self.rows.shape[1])
+
+    def decide(self, weights: FloatArray) -> FloatArray:
+        """Return scores, (n_rows, m), for weights of shape (n_features + 1, m)."""
+        slopes = weights[:-1] / self.scale[:, None]
+        return np.asarray(self.rows @ slopes + (weights[-1] - self.mean @ slopes))
+
+    def pull(self, values: FloatArray) -> FloatArray:
+        """Return ``[x, 1]' values`` over the standardised rows, shape (n_features + 1, m)."""
+        total = values.sum(axis=0)
+        slopes = (self.rows.T @ values - np.outer(self.mean, total)) / self.scale[:, None]
+        return np.vstack([slopes, total])
+
+    def take(self, positions: Any) -> "Design":
+        """Return some of the rows under the same centre and scale."""
+        return Design(take_rows(self.rows, positions), self.mean, self.scale)
+
+    def dense(self) -> FloatArray:
+        """Return the standardised rows."""
+        return np.asarray(
+            self.standardise(self.rows.toarray() if is_sparse(self.rows) else self.rows)
+        )
+
+    def standardise(self, rows: Any) -> Any:
+        """Centre and scale other dense rows, of any library of arrays."""
+        return (rows - like(rows, self.mean)) / like(rows, self.scale)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows in the order of `Counts`: unlabeled rows, then the members of the pairs."""
+
+    design: Design
+    counts: Counts
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Sample":
+        """Return the rows that a mask keeps; it must treat the members of a pair alike."""
+        return Sample(self.design.take(chosen), count_among(self.counts, chosen))
+
+
+def count_among(counts: Counts, chosen: NDArray[np.bool_]) -> Counts:
+    """Count the rows and pairs that a mask keeps."""
+    parts = (counts.alone, counts.left, counts.dissimilar_left)
+    return Counts(*(int(chosen[part].sum()) for part in parts))
+
+
+def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of every column; one for a constant column.
+
+    Parameters
+    ----------
+    rows : array or scipy CSR matrix of shape (n_rows, n_features)
+    """
+    if is_sparse(rows):
+        mean, variance = mean_variance_axis(rows, axis=0)
+        mean, deviation = mean.astype(np.float64), np.sqrt(variance.astype(np.float64))
+    else:
+        mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
+    return mean, np.where(deviation > 1e-9 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
+
+
+def in_order(X: Any, rows: RowSets) -> tuple[Any, Counts]:
+    """Return the rows in the order of `Counts`; without a copy where they already are."""
+    counts = Counts.of(rows)
+    order = np.concatenate([row_numbers(part) for part in rows])
+    if np.array_equal(order, np.arange(X.shape[0])):
+        return X, counts
+    return take_rows(X, order), counts

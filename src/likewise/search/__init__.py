@@ -1,0 +1,1 @@
+"""From scores and beliefs to a choice: folds, held-out evidence, penalties, calibration."""

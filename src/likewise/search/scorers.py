@@ -1,0 +1,61 @@
+"""The pair likelihood of class scores as a metric and as a scorer for scikit-learn's searches."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likewise.beliefs.fresh import Counts, expand, log_probabilities
+from likewise.statements.labels import locate_pairs
+
+__all__ = ["pair_log_likelihood", "pair_log_likelihood_scorer"]
+
+
+def pair_log_likelihood(y: ArrayLike, scores: ArrayLike) -> float:
+    """Return how well class scores explain the pairs of weak labels, in nats per pair.
+
+    Parameters
+    ----------
+    y : integer array of shape (n_rows,)
+        Weak labels with at least one pair and one unlabeled row.
+    scores : array of shape (n_rows,) or (n_rows, n_classes)
+        Log-odds of one of two classes, or one score per class, of the same rows, from a model that
+        did not learn from them. Which class is which does not matter.
+
+    Returns
+    -------
+    float
+        Above zero if the scores know something of the classes; see `likewise.beliefs.fresh`.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.pair_log_likelihood([1, 1, 2, 2, 0, 0], [5.0, 5.0, -5.0, -5.0, 5.0, -5.0]) > 0.5
+    True
+    """
+    rows = locate_pairs(y, np.shape(y)[0], "The pair likelihood")
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape[:1] != np.shape(y)[:1] or values.ndim > 2:
+        raise ValueError(f"scores have shape {values.shape} but y has {np.size(y)} labels.")
+    ordered = np.concatenate([values[part] for part in rows])
+    return -expand(log_probabilities(ordered), Counts.of(rows)).value
+
+
+def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
+    """Score a fitted classifier on weak labels by the pair likelihood of its decision function.
+
+    Pass it as ``scoring=`` to scikit-learn's searches, with ``cv=PairKFold(...)``. Decision values
+    must be log-odds, as those of `PairClassifier` and of logistic models are.
+
+    Parameters
+    ----------
+    estimator : fitted classifier or pipeline
+    X : table of shape (n_rows, n_features)
+    y : integer array of shape (n_rows,)
+        Weak labels.
+
+    Returns
+    -------
+    float
+    """
+    return pair_log_likelihood(y, estimator.decision_function(X))

@@ -1,0 +1,218 @@
+"""The reduced SU objective over an engine: ``mean_U even(w.x) - c.w + (alpha / 2) |w|^2``.
+
+Here the loss, the prior and the sums over rows meet, and the right solver is chosen. Rows stay
+behind the engine; scikit-learn and weak labels are not known here.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from likewise._types import FloatArray
+from likewise.engines.arrays import namespace_of
+from likewise.engines.base import Block, Engine, Sums
+from likewise.engines.kernels import column_sums, decide, weighted_gram, weighted_sum
+from likewise.engines.kernels import gram as block_gram
+from likewise.engines.memory import MemoryEngine
+from likewise.su.losses import MarginLoss, double_hinge, squared
+from likewise.su.risk import linear_term
+from likewise.su.solvers import (
+    Solution,
+    minimise_double_hinge,
+    minimise_smooth,
+    minimise_smoothed_hinge,
+    minimise_squared,
+    penalty_diagonal,
+)
+
+_SAMPLE_ENTRIES = 1 << 22
+"""Numbers in the sample that solvers start from: 32 MiB, and passes over it cost next to nothing
+beside one over the rows of an engine for which it matters."""
+_SAMPLE_TOL = 1e-7
+"""Gap on the sample; its minimiser is farther from that of all rows than this."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Mean rows, each of shape (n_features + 1,) with a one in the last place."""
+
+    similar: FloatArray
+    unlabeled: FloatArray
+
+    def linear_term(self, prior: float) -> FloatArray:
+        """Return c of the reduced objective."""
+        return linear_term(self.similar, self.unlabeled, prior)
+
+
+def mean_rows(engine: Engine) -> Means:
+    """Average the members of the similar pairs and the unlabeled rows, in one pass."""
+    (unlabeled,), members = engine.map_reduce_both(
+        lambda block: (column_sums(block.tables[0]),), _member_sums, frugal=True
+    )
+    return Means(_mean_member(engine, members), unlabeled / unlabeled[-1])
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What one pass over the rows tells, before loss, prior and alpha are known.
+
+    Attributes
+    ----------
+    gram : array of shape (p, p)
+        Mean of ``x x'`` over unlabeled rows x with a one behind their features.
+    means : Means
+    """
+
+    gram: FloatArray
+    means: Means
+
+
+def summarise(engine: Engine) -> Summary:
+    """Collect the means of rows and of their outer products, in one pass."""
+    (total,), members = engine.map_reduce_both(
+        lambda block: (block_gram(block.tables[0]),), _member_sums, frugal=True
+    )
+    gram = total / total[-1, -1]
+    return Summary(gram, Means(_mean_member(engine, members), gram[-1]))
+
+
+def _member_sums(block: Block) -> Sums:
+    return tuple(map(column_sums, block.tables))
+
+
+def _mean_member(engine: Engine, sums: Sums) -> FloatArray:
+    left, right = sums
+    return np.asarray((left + right) / (2 * engine.count("similar")))
+
+
+@dataclass(frozen=True)
+class SUObjective:
+    """The SU risk of one loss on the rows of an engine, for any prior and penalty.
+
+    Attributes
+    ----------
+    engine : Engine
+    summary : Summary
+        Of that engine.
+    loss : MarginLoss
+    """
+
+    engine: Engine
+    summary: Summary
+    loss: MarginLoss
+
+    @cached_property
+    def sample(self) -> MemoryEngine:
+        """Evenly spaced unlabeled rows in memory: all of them if there are few."""
+        if self.is_sampled_whole and isinstance(self.engine, MemoryEngine):
+            return self.engine
+        (rows,) = self.engine.every("unlabeled", self._stride)
+        return MemoryEngine.of_unlabeled(rows)
+
+    @property
+    def is_sampled_whole(self) -> bool:
+        """Whether the sample is all there is, so that minimising over it is enough."""
+        return self._stride == 1
+
+    @property
+    def _stride(self) -> int:
+        n_entries = self.engine.count("unlabeled") * self.engine.n_features
+        return max(1, -(-n_entries // _SAMPLE_ENTRIES))
+
+    def expand(
+        self, engine: Engine, linear: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value, gradient and Hessian without penalty on the rows of `engine`."""
+        loss = self.loss  # a kernel may travel: it takes along what it needs, not the rows
+        value, gradient, hessian = engine.map_reduce(
+            "unlabeled", lambda block: _even_sums(block.tables[0], loss, weights)
+        )
+        n = engine.count("unlabeled")
+        return float(value / n - linear @ weights), gradient / n - linear, hessian / n
+
+
+def minimise_su_risk(
+    objective: SUObjective,
+    *,
+    prior: float,
+    alpha: float,
+    regularize_intercept: bool,
+    tol: float,
+    max_iter: int,
+) -> Solution:
+    """Minimise the regularised SU risk, by the solver that fits the loss.
+
+    Parameters
+    ----------
+    objective : SUObjective
+    prior, alpha : float
+    regularize_intercept : bool
+    tol : float
+        Relative duality gap at which iterative solvers stop.
+    max_iter : int
+
+    Returns
+    -------
+    Solution
+    """
+    linear = objective.summary.means.linear_term(prior)
+    if objective.loss == squared:
+        gram = objective.summary.gram
+        return minimise_squared(
+            gram, linear, alpha, regularize_intercept=regularize_intercept, tol=tol
+        )
+    penalty = penalty_diagonal(objective.engine.n_features, alpha, regularize_intercept)
+    minimise = _minimise_kinked if objective.loss == double_hinge else _minimise_smooth
+    return minimise(objective, linear, penalty, tol, max_iter)
+
+
+def _minimise_kinked(
+    objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
+) -> Solution:
+    """Minimise the double hinge, exactly where arrays over all rows fit into memory."""
+    if isinstance(objective.engine, MemoryEngine):
+        return minimise_double_hinge(objective.engine, linear, penalty, tol=tol, max_iter=max_iter)
+    if objective.is_sampled_whole:
+        return minimise_double_hinge(objective.sample, linear, penalty, tol=tol, max_iter=max_iter)
+    start = minimise_double_hinge(
+        objective.sample, linear, penalty, tol=_SAMPLE_TOL, max_iter=max_iter
+    )
+    (rows,) = objective.sample.every("unlabeled", 1)
+    return minimise_smoothed_hinge(
+        objective.engine,
+        linear,
+        penalty,
+        sample=rows,
+        start=start.weights,
+        tol=tol,
+        max_iter=max_iter,
+    )
+
+
+def _minimise_smooth(
+    objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
+) -> Solution:
+    """Minimise a smooth loss, from the minimiser on a sample where there are many rows."""
+
+    def evaluate(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return objective.expand(objective.engine, linear, weights)
+
+    def evaluate_sample(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return objective.expand(objective.sample, linear, weights)
+
+    if objective.is_sampled_whole:
+        return minimise_smooth(evaluate_sample, penalty, tol=tol, max_iter=max_iter)
+    start = minimise_smooth(evaluate_sample, penalty, tol=_SAMPLE_TOL, max_iter=max_iter)
+    return minimise_smooth(evaluate, penalty, start=start.weights, tol=tol, max_iter=max_iter)
+
+
+def _even_sums(rows: Any, loss: MarginLoss, weights: FloatArray) -> tuple[Any, Any, Any]:
+    z = decide(rows, weights)
+    xp = namespace_of(z)
+    return (
+        xp.sum(loss.even(z), dtype=xp.float64),
+        weighted_sum(rows, loss.even_derivative(z)),
+        weighted_gram(rows, loss.even_curvature(z)),
+    )

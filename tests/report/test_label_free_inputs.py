@@ -1,0 +1,236 @@
+"""Accuracy without labels, of tables of every kind, pipelines with encoders, odd classifiers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import likewise as lw
+from likewise.datasets import SUSample, make_gaussians, sample_su
+from likewise.report.label_free import _reference_rows
+
+Predictions = np.ndarray[Any, np.dtype[Any]]
+
+
+@pytest.fixture(scope="module")
+def sample() -> SUSample:
+    pool = make_gaussians(6000, n_features=3, separation=2.5, random_state=0)
+    return sample_su(*pool, 300, 300, n_test=1000, prior=0.7, random_state=0)
+
+
+def learner() -> lw.SUClassifier:
+    return lw.SUClassifier("squared", prior=0.7, alpha=0.1)
+
+
+def with_categories(X: np.ndarray) -> pd.DataFrame:
+    """The first column as words, the others as numbers."""
+    words = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    return pd.DataFrame({"cat": words, "b": X[:, 1], "c": X[:, 2]})
+
+
+def with_gaps(X: np.ndarray) -> np.ndarray:
+    X = X.copy()
+    X[::7, 0] = np.nan
+    return X
+
+
+def encoder(**options: Any) -> Any:
+    return make_column_transformer((OneHotEncoder(**options), ["cat"]), remainder="passthrough")
+
+
+@pytest.mark.parametrize("same_pairs", [True, False])
+def test_a_pipeline_with_an_encoder_is_judged_on_a_frame_with_words(
+    sample: SUSample, same_pairs: bool
+) -> None:
+    X, y = sample.pack()
+    words = with_categories(X)
+    clf = make_pipeline(encoder(), lw.PairClassifier(features="linear", random_state=0))
+    clf.fit(words, y)
+    found = lw.label_free_report(
+        clf, words, y, trained_on_same_pairs=same_pairs, random_state=0
+    ).accuracy
+    truth = clf.score(with_categories(sample.X_test), sample.y_test)
+    assert found.value == pytest.approx(truth, abs=0.06)
+
+
+def test_a_pipeline_that_fills_gaps_is_judged_on_rows_with_gaps(sample: SUSample) -> None:
+    X, y = sample.pack()
+    clf = make_pipeline(SimpleImputer(), learner()).fit(with_gaps(X), y)
+    found = lw.label_free_report(clf, with_gaps(X), y, random_state=0)
+    assert found.cross_fitted
+    truth = clf.score(with_gaps(sample.X_test), sample.y_test)
+    assert found.accuracy.value == pytest.approx(truth, abs=0.06)
+
+
+def test_a_pipeline_fitted_on_labels_is_judged_as_its_last_step_on_encoded_rows(
+    sample: SUSample,
+) -> None:
+    X, y = sample.pack()
+    words = with_categories(X)
+    clf = fit_plain(with_categories(sample.X_test), sample.y_test)
+    found = lw.label_free_report(clf, words, y, random_state=0)
+    assert not found.cross_fitted
+    expected = lw.label_free_report(clf[-1], clf[0].transform(words), y, random_state=0)
+    assert found.to_dict() == expected.to_dict()
+
+
+def fit_plain(X: pd.DataFrame, y: np.ndarray) -> Any:
+    return make_pipeline(encoder(), LogisticRegression()).fit(X, y)
+
+
+def fit_nested(X: pd.DataFrame, y: np.ndarray) -> Any:
+    front = make_pipeline(encoder(), "passthrough")
+    return make_pipeline("passthrough", make_pipeline(front, LogisticRegression())).fit(X, y)
+
+
+def fit_search(X: pd.DataFrame, y: np.ndarray) -> Any:
+    clf = make_pipeline(encoder(), LogisticRegression())
+    return GridSearchCV(clf, {"logisticregression__C": [1.0, 2.0]}, cv=2).fit(X, y)
+
+
+def fit_search_at_the_end(X: pd.DataFrame, y: np.ndarray) -> Any:
+    return make_pipeline("passthrough", fit_search(X, y)).fit(X, y)
+
+
+def fit_selection(X: pd.DataFrame, y: np.ndarray) -> Any:
+    return make_pipeline(encoder(), SelectKBest(k=1), LogisticRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "fit", [fit_plain, fit_nested, fit_search, fit_search_at_the_end, fit_selection]
+)
+def test_the_first_numbers_that_steps_make_are_the_reference_rows(
+    sample: SUSample, fit: Callable[[pd.DataFrame, np.ndarray], Any]
+) -> None:
+    """A step that drops columns comes after them."""
+    X = with_categories(sample.X_test)
+    found = _reference_rows(fit(X, sample.y_test), X)
+    np.testing.assert_array_equal(found, encoder().fit_transform(X))
+
+
+def test_numbers_are_the_reference_rows_as_they_are(sample: SUSample) -> None:
+    clf = make_pipeline(StandardScaler(), SelectKBest(k=1), LogisticRegression())
+    clf.fit(sample.X_test, sample.y_test)
+    np.testing.assert_array_equal(_reference_rows(clf, sample.X_test), sample.X_test)
+
+
+def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSample) -> None:
+    X = with_categories(sample.X_test)
+    X.loc[::5, "b"] = np.nan
+    fill = make_column_transformer((SimpleImputer(), ["remainder__b"]), remainder="passthrough")
+    with sklearn.config_context(transform_output="pandas"):
+        clf = make_pipeline(encoder(sparse_output=False), fill, LogisticRegression())
+        found = _reference_rows(clf.fit(X, sample.y_test), X)
+    assert isinstance(found, np.ndarray)
+    assert found.shape == (len(X), 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "clf", "words"),
+    [
+        (with_categories, LogisticRegression(), "could not convert string"),
+        (with_gaps, LogisticRegression(), "contains NaN"),
+        (with_gaps, make_pipeline(StandardScaler(), LogisticRegression()), "contains NaN"),
+        (with_gaps, Pipeline([("only", LogisticRegression())]), "contains NaN"),
+    ],
+)
+def test_rows_that_never_become_numbers_are_named(
+    sample: SUSample, change: Callable[[np.ndarray], Any], clf: Any, words: str
+) -> None:
+    X, y = sample.pack()
+    clf.fit(sample.X_test, sample.y_test)
+    with pytest.raises(ValueError, match=rf"Encode categories and fill gaps.*pipeline.*{words}"):
+        lw.label_free_report(clf, change(X), y, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+def test_sparse_tables_of_every_kind_and_lists_get_the_report_of_arrays(sample: SUSample) -> None:
+    X, y = sample.pack()
+    clf = learner().fit(X, y)
+    expected = lw.label_free_report(clf, X, y, random_state=0)
+    for make in (np.ndarray.tolist, sp.coo_matrix, sp.dia_matrix, sp.bsr_array):
+        found = lw.label_free_report(clf, make(X), y, random_state=0)
+        assert found.cross_fitted
+        np.testing.assert_allclose(found.to_frame(), expected.to_frame(), err_msg=str(make))
+
+
+def test_lists_and_polars_frames_with_words_get_the_report_of_pandas_frames(
+    sample: SUSample,
+) -> None:
+    X, y = sample.pack()
+    words = with_categories(X)
+    by_place = make_column_transformer((OneHotEncoder(), [0]), remainder="passthrough")
+    clf = make_pipeline(by_place, learner()).fit(words.to_numpy(), y)
+    listed = lw.label_free_report(clf, words.to_numpy().tolist(), y, random_state=0)
+    clf = make_pipeline(encoder(), learner()).fit(words, y)
+    expected = lw.label_free_report(clf, words, y, random_state=0)
+    framed = lw.label_free_report(
+        make_pipeline(encoder(), learner()).fit(pl.from_pandas(words), y),
+        pl.from_pandas(words),
+        y,
+        random_state=0,
+    )
+    assert listed.to_dict() == expected.to_dict() == framed.to_dict()
+
+
+class Odd:
+    """Predict by the sign of the first column, in an odd form."""
+
+    def __init__(self, form: Callable[[Predictions], Any]) -> None:
+        self.form = form
+
+    def predict(self, X: np.ndarray) -> Any:
+        return self.form(np.where(X[:, 0] > 0, 1.0, -1.0))
+
+
+def first_replaced(value: Any, dtype: Any) -> Callable[[Predictions], Predictions]:
+    def form(predicted: Predictions) -> Predictions:
+        replaced = predicted.astype(dtype)
+        replaced[:3] = value
+        return replaced
+
+    return form
+
+
+@pytest.mark.parametrize(
+    "form",
+    [lambda found: found[:, None], lambda found: pd.DataFrame({"class": found})],
+    ids=["column", "frame"],
+)
+def test_predictions_in_a_column_are_predictions(
+    sample: SUSample, form: Callable[[Predictions], Any]
+) -> None:
+    found = lw.label_free_report(Odd(form), *sample.pack(), random_state=0)
+    expected = lw.label_free_report(Odd(lambda found: found), *sample.pack(), random_state=0)
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (lambda found: found[1:], r"shape \(899,\); one of two classes .* each of the 900 rows"),
+        (lambda found: np.column_stack([found, found]), r"shape \(900, 2\)"),
+        (lambda found: None, r"shape \(\)"),
+        (first_replaced(np.nan, float), "NaN or None for 3 rows; one of two classes"),
+        (first_replaced(np.nan, object), "NaN or None for 3 rows"),
+        (first_replaced(None, object), "NaN or None for 3 rows"),
+        (first_replaced(pd.NA, object), "NaN or None for 3 rows"),
+    ],
+)
+def test_predictions_that_are_not_one_class_per_row_are_named(
+    sample: SUSample, form: Callable[[Predictions], Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        lw.label_free_report(Odd(form), *sample.pack(), random_state=0)
