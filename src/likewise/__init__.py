@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from likewise.report.sensitivity import prior_sensitivity
     from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
     from likewise.statements.folds import PairKFold
-    from likewise.statements.labels import WeakSample, pack, unpack
+    from likewise.statements.packing import WeakSample, pack, unpack
     from likewise.su import losses, risk
     from likewise.su.scorers import su_risk, su_risk_scorer
 
@@ -40,16 +40,16 @@ _HOME_OF = {
     "PriorEstimate": "likewise.prior",
     "SUClassifier": "likewise.classifiers",
     "SUClassifierCV": "likewise.classifiers",
-    "WeakSample": "likewise.statements.labels",
+    "WeakSample": "likewise.statements.packing",
     "estimate_prior": "likewise.prior",
     "label_free_report": "likewise.report.label_free",
-    "pack": "likewise.statements.labels",
+    "pack": "likewise.statements.packing",
     "pair_log_likelihood": "likewise.search.scorers",
     "pair_log_likelihood_scorer": "likewise.search.scorers",
     "prior_sensitivity": "likewise.report.sensitivity",
     "su_risk": "likewise.su.scorers",
     "su_risk_scorer": "likewise.su.scorers",
-    "unpack": "likewise.statements.labels",
+    "unpack": "likewise.statements.packing",
 }
 _SUBMODULES = {
     "baselines": "likewise.baselines",

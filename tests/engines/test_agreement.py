@@ -18,7 +18,8 @@ from likewise.prior import scores
 from likewise.scores.maps import feature_maps
 from likewise.search import learn
 from likewise.statements.labels import locate
-from likewise.su import folds, objective
+from likewise.su import folds as su_folds
+from likewise.su import objective
 from likewise.su.folds import DealtFolds, fold_risks
 from likewise.su.losses import logistic
 from likewise.su.objective import SUObjective, summarise
@@ -129,7 +130,7 @@ def test_cross_validation_by_sums_agrees_and_takes_two_passes(
 def test_of_very_many_rows_some_of_each_fold_are_counted_on(
     engine: Engine, draw_waveform: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folds, "_COUNTED_ROWS", 60)
+    monkeypatch.setattr(su_folds, "_COUNTED_ROWS", 60)
     sample, folds = draw_waveform(103, 211), DealtFolds(3)
     weights = list(np.linspace(-1, 1, 3 * 22 * 2).reshape(3, 22, 2))
     found = fold_risks(opened(*engine(sample)), folds, weights, 0.7)

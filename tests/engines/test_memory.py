@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from likewise.engines import Block, MemoryEngine, base, kernels
-from likewise.statements.labels import locate, pack
+from likewise.statements.labels import locate
+from likewise.statements.packing import pack
 
 
 @pytest.fixture

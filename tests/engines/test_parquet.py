@@ -12,7 +12,7 @@ import pytest
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.engines import PairSource, open_engine
-from likewise.statements.labels import pack
+from likewise.statements.packing import pack
 from tests.engines.conftest import NAMES, table, write_parts
 
 Draw = Callable[..., SUSample]

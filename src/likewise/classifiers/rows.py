@@ -16,7 +16,8 @@ from likewise.engines.finite import ADVICE, name_value, raise_not_finite
 from likewise.engines.rows import Positions, RowSets, as_slice, is_sparse, row_numbers
 from likewise.engines.source import refuse_labels
 from likewise.statements.folds import PairKFold
-from likewise.statements.labels import check_parts, locate_su, pack
+from likewise.statements.labels import check_parts, locate_su
+from likewise.statements.packing import pack
 from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
 from likewise.su.objective import Means
 
@@ -84,7 +85,7 @@ class _TableRows(WeakRows):
         if not isinstance(cv, PairKFold):
             return None
         if cv.shuffle:
-            return GivenFolds.of_rows(cv.deal(self.rows, self.X.shape[0]), self.rows, cv.n_splits)
+            return GivenFolds.of_rows(cv.assign(self.y), self.rows, cv.n_splits)
         return _dealt(cv, self.engine)
 
     def without(self, folds: Folds, fold: int) -> Engine:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.datasets.arguments import RandomState, as_count, as_generator, as_prior
 from likewise.engines.rows import Table, take_rows
-from likewise.statements.labels import pack
+from likewise.statements.packing import pack
 
 __all__ = ["SUSample", "sample_su"]
 

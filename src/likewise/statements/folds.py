@@ -4,22 +4,26 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from likewise.engines.rows import RowSets, count_positions
-from likewise.statements.labels import locate
+from likewise.statements.labels import WeakLabels, read_labels
+from likewise.statements.statements import Statements
 
 __all__ = ["PairKFold"]
 
 
 class PairKFold(BaseCrossValidator):
-    """K folds over weak labels that never tear a pair apart.
+    """K folds over weak labels that keep the rows of a statement together.
+
+    Rows that hang together by statements go to one fold. Where statements join more rows than a
+    fold holds, these rows are dealt out one by one; of a statement that is split so, either part
+    of the data holds one row only, and that says nothing there. Fresh pairs are never split.
 
     Similar pairs, dissimilar pairs and unlabeled rows are dealt out in turn, each kind evenly over
-    the folds: the i-th pair goes to fold ``i % n_splits``, so that rows sorted by anything are
-    spread over all folds.
+    the folds: the i-th goes to fold ``i % n_splits``, so that rows sorted by anything are spread
+    over all folds.
 
     Parameters
     ----------
@@ -52,33 +56,31 @@ class PairKFold(BaseCrossValidator):
         """Return the number of folds."""
         return self.n_splits
 
-    def assign(self, y: ArrayLike) -> NDArray[np.intp]:
+    def assign(self, y: WeakLabels) -> NDArray[np.intp]:
         """Return the fold of every row, shape (n_rows,)."""
-        return self.deal(locate(y), np.shape(y)[0])
+        return self.deal(read_labels(y))
 
-    def deal(self, rows: RowSets, n_rows: int) -> NDArray[np.intp]:
-        """Return the fold of every row, given where each kind of row stands."""
-        self._check_enough(rows)
+    def deal(self, statements: Statements) -> NDArray[np.intp]:
+        """Return the fold of every row, given what was said about rows."""
+        self._check_enough(statements)
         random = check_random_state(self.random_state) if self.shuffle else None
-        folds = np.empty(n_rows, dtype=np.intp)
-        for members in (
-            (rows.unlabeled,),
-            (rows.left, rows.right),
-            (rows.dissimilar_left, rows.dissimilar_right),
-        ):
-            deal = np.arange(count_positions(members[0])) % self.n_splits
-            if random is not None:
-                random.shuffle(deal)
-            for positions in members:
-                folds[positions] = deal
+        folds = np.empty(statements.n_rows, dtype=np.intp)
+        for sets in _kinds(statements, self.n_splits):
+            # The largest sets first, so that folds are of about one size.
+            sizes = np.bincount(sets[sets >= 0])
+            order = np.arange(sizes.size) if random is None else random.permutation(sizes.size)
+            order = order[np.argsort(-sizes[order], kind="stable")]
+            of_set = np.empty(sizes.size, dtype=np.intp)
+            of_set[order] = np.arange(sizes.size) % self.n_splits
+            folds[sets >= 0] = of_set[sets[sets >= 0]]
         return folds
 
-    def _check_enough(self, rows: RowSets) -> None:
-        for name, positions in (
-            ("unlabeled rows", rows.unlabeled),
-            ("similar pairs", rows.left),
-        ):
-            count = count_positions(positions)
+    def _check_enough(self, statements: Statements) -> None:
+        counts = {"rows": statements.n_rows}
+        if statements.is_fresh:
+            n_alone = statements.n_rows - int(statements.stated.sum())
+            counts = {"unlabeled rows": n_alone, "similar pairs": statements.n_similar}
+        for name, count in counts.items():
             if 0 < count < self.n_splits:
                 raise ValueError(
                     f"n_splits={self.n_splits} folds need at least {self.n_splits} {name}, but "
@@ -93,3 +95,38 @@ class PairKFold(BaseCrossValidator):
         folds = self.assign(y)
         for fold in range(self.n_splits):
             yield folds == fold
+
+
+def _kinds(statements: Statements, n_splits: int) -> list[NDArray[np.intp]]:
+    """Return sets of rows that stay together, numbered within each kind; -1 for other kinds.
+
+    The kinds are rows that nothing was said about, rows in similar statements, rows in dissimilar
+    ones, and rows that too many others hang together with.
+    """
+    components = statements.components
+    sizes = np.bincount(components, minlength=1)
+    is_long = (sizes > max(2.0, statements.n_rows / n_splits))[components]
+    if statements.is_fresh:
+        is_long[:] = False
+    links = statements.links
+    is_similar = np.zeros(sizes.size, dtype=bool)
+    is_similar[components[links.left[links.is_similar]]] = True
+    stated = statements.stated
+    same = is_similar[components]
+    rows = np.arange(statements.n_rows)
+    return [
+        _numbered(rows, ~stated),
+        _numbered(components, stated & same & ~is_long),
+        _numbered(components, stated & ~same & ~is_long),
+        _numbered(rows, stated & is_long),
+    ]
+
+
+def _numbered(sets: NDArray[np.intp], chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Number the sets of chosen rows in the order of their first rows; -1 for other rows."""
+    found = np.full(sets.size, -1, dtype=np.intp)
+    names, firsts, inverse = np.unique(sets[chosen], return_index=True, return_inverse=True)
+    rank = np.empty(names.size, dtype=np.intp)
+    rank[np.argsort(firsts)] = np.arange(names.size)
+    found[chosen] = rank[inverse]
+    return found
