@@ -10,7 +10,7 @@ import numpy as np
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
-__all__ = ["RandomState", "as_count", "as_generator", "as_prior"]
+__all__ = ["RandomState", "as_count", "as_error_rate", "as_generator", "as_prior"]
 
 
 def as_count(value: Any, name: str, *, minimum: int = 0) -> int:
@@ -24,13 +24,25 @@ def as_count(value: Any, name: str, *, minimum: int = 0) -> int:
 
 def as_prior(value: Any, name: str = "prior") -> float:
     """Return `value` as a float strictly between 0 and 1, or say why it is none."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}.")
-    share = float(value)
+    share = _as_share(value, name)
     # Written so that NaN fails too.
     if not 0.0 < share < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}.")
     return share
+
+
+def as_error_rate(value: Any, name: str = "error_rate") -> float:
+    """Return `value` as a float from 0 to below 1, or say why it is none."""
+    share = _as_share(value, name)
+    if not 0.0 <= share < 1.0:
+        raise ValueError(f"{name} must be at least 0 and below 1, got {value}.")
+    return share
+
+
+def _as_share(value: Any, name: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}.")
+    return float(value)
 
 
 def as_generator(random_state: RandomState) -> np.random.Generator:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.datasets.arguments import RandomState, as_count, as_generator, as_prior
+from likewise.datasets.pool import as_pool, draw_rows, one_per_row
 from likewise.engines.rows import Table, take_rows
 from likewise.statements.packing import pack
 
@@ -122,7 +123,7 @@ def sample_su(
     >>> X_weak.shape, int(y_weak.max())
     ((300, 2), 50)
     """
-    pool = _as_pool(X)
+    pool = as_pool(X)
     classes = _as_classes(y, pool.shape[0])
     n_similar = as_count(n_similar, "n_similar")
     n_unlabeled = as_count(n_unlabeled, "n_unlabeled")
@@ -135,7 +136,8 @@ def sample_su(
     y_unlabeled = _draw_classes(rng, n_unlabeled, prior)
     y_test = _draw_classes(rng, n_test, prior)
 
-    rows = _draw_rows(rng, classes, np.concatenate([y_similar, y_similar, y_unlabeled, y_test]))
+    wanted = np.concatenate([y_similar, y_similar, y_unlabeled, y_test])
+    rows = draw_rows(rng, classes, wanted, {1: "+1", -1: "-1"})
     ends = np.cumsum([n_similar, n_similar, n_unlabeled])
     left, right, unlabeled, test = (take_rows(pool, part) for part in np.split(rows, ends))
     return SUSample(
@@ -154,44 +156,9 @@ def _draw_classes(rng: np.random.Generator, n_draws: int, positive: float) -> ND
     return np.where(rng.random(n_draws) < positive, 1, -1).astype(np.int64)
 
 
-def _draw_rows(
-    rng: np.random.Generator, classes: NDArray[np.int64], wanted: NDArray[np.int64]
-) -> NDArray[np.intp]:
-    """Give every entry of `wanted` a pool row of that class, using no row twice."""
-    available = {label: np.flatnonzero(classes == label) for label in (1, -1)}
-    places = {label: np.flatnonzero(wanted == label) for label in (1, -1)}
-    shortages = [
-        f"class {label:+d}: needs {places[label].size} rows, the pool has {available[label].size}"
-        for label in (1, -1)
-        if places[label].size > available[label].size
-    ]
-    if shortages:
-        raise ValueError("; ".join(shortages) + "; ask for fewer pairs/rows or another prior.")
-    rows = np.empty(wanted.size, dtype=np.intp)
-    for label, at in places.items():
-        rows[at] = rng.choice(available[label], size=at.size, replace=False)
-    return rows
-
-
-def _as_pool(X: Any) -> Table:
-    """Return `X` as a table whose rows can be taken by number."""
-    if hasattr(X, "tocsr"):
-        # Not every sparse format can be indexed by rows.
-        return X.tocsr()
-    table = X if hasattr(X, "shape") else np.asarray(X)
-    if len(table.shape) != 2:
-        raise ValueError(f"X must have rows and columns, but its shape is {table.shape}.")
-    return table
-
-
 def _as_classes(y: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     """Return the true classes as int64, or say what is wrong with them."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"y must hold one class for each of the {n_rows} rows of X, "
-            f"but its shape is {labels.shape}."
-        )
+    labels = one_per_row(y, n_rows)
     found = set(labels.tolist())
     if found != {-1, 1}:
         shown = ", ".join(sorted(map(repr, found))[:5]) + (", ..." if len(found) > 5 else "")
