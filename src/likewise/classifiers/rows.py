@@ -4,33 +4,37 @@ Here input is checked and cut into folds; nothing is learned.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from likewise.engines import Engine, MemoryEngine, PairSource, Part, open_engine
+from likewise.engines.base import PAIR_PARTS
 from likewise.engines.finite import ADVICE, name_value, raise_not_finite
 from likewise.engines.rows import Positions, RowSets, as_slice, is_sparse, row_numbers
 from likewise.engines.source import refuse_labels
 from likewise.statements.folds import PairKFold
-from likewise.statements.labels import check_parts, locate_su
+from likewise.statements.labels import WeakLabels, row_sets_of, statements_for
 from likewise.statements.packing import pack
+from likewise.statements.statements import Statements
 from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
 from likewise.su.objective import Means
+from likewise.su.rewrites import Rewrite
 
 __all__ = ["WeakRows", "read_rows", "read_source"]
 
 _LARGEST_MEAN = 1e140
 """Beyond it, products of two features overflow."""
+_PART_OF_SET: tuple[Part, ...] = ("unlabeled", "similar", "similar", "dissimilar", "dissimilar")
+"""The part that each entry of `RowSets` belongs to."""
 _PRIOR_ROWS = 20_000
 """So many rows and so many pairs of a source are enough to estimate the class prior from."""
 
 
 class WeakRows(ABC):
-    """Unlabeled rows and similar pairs, checked and ready to be summed.
+    """Unlabeled rows and pairs, checked and ready to be summed.
 
     Attributes
     ----------
@@ -41,7 +45,8 @@ class WeakRows(ABC):
 
     def check_finite(self, means: Means) -> None:
         """Raise if a NaN or an infinity reached the sums; looking for it costs a pass only then."""
-        if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in (means.similar, means.unlabeled)):
+        found = (means.unlabeled, means.similar, means.dissimilar)
+        if all(np.all(np.abs(mean) < _LARGEST_MEAN) for mean in found if mean is not None):
             return
         self._raise_not_finite()
         raise ValueError("Input X contains values too large to be squared; scale the features.")
@@ -55,60 +60,82 @@ class WeakRows(ABC):
         """Return a packed table and weak labels to estimate the class prior from."""
 
     @abstractmethod
-    def folds(self, cv: Any) -> Folds | None:
-        """Return the partition that a K-fold splitter makes, or None for any other splits."""
+    def folds(self, cv: Any, rewrite: Rewrite) -> Folds | None:
+        """Return the partition that a K-fold splitter makes, or None for any other splits.
+
+        Each fold holds rows of all kinds that a rewrite needs.
+        """
 
     @abstractmethod
     def without(self, folds: Folds, fold: int) -> Engine:
         """Return the engine of all rows but those of one fold."""
 
     @abstractmethod
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+    def splits(self, cv: Any, rewrite: Rewrite) -> Iterator[tuple[Engine, Engine]]:
         """Yield the engines of training and test rows for each split of any splitter."""
 
 
 class _TableRows(WeakRows):
     """A table in memory with weak labels."""
 
-    def __init__(self, X: Any, y: Any, rows: RowSets) -> None:
+    def __init__(self, X: Any, y: Any, statements: Statements) -> None:
         self.X = X
         self.y = y
-        self.rows = rows
-        self.engine = MemoryEngine(X, rows)
+        self.statements = statements
+        self.rows = row_sets_of(statements)
+        if statements.is_fresh:
+            self.rows = _by_first_rows(self.rows)
+        self.engine = MemoryEngine(X, self.rows)
 
     def for_prior(self) -> tuple[Any, Any]:
         """Return all rows."""
         return self.X, self.y
 
-    def folds(self, cv: Any) -> Folds | None:
-        """Return the partition that a K-fold splitter makes, or None for any other splits."""
+    def folds(self, cv: Any, rewrite: Rewrite) -> Folds | None:
+        """Return the partition that a K-fold splitter makes, or None for any other splits.
+
+        None too where it splits a statement about one table: there is no partition then.
+        """
         if not isinstance(cv, PairKFold):
             return None
-        if cv.shuffle:
-            return GivenFolds.of_rows(cv.assign(self.y), self.rows, cv.n_splits)
-        return _dealt(cv, self.engine)
+        if self.statements.is_fresh and not cv.shuffle:
+            return _dealt(cv, self.engine, rewrite)
+        folds = GivenFolds.of_rows(cv.deal(self.statements), self.rows, cv.n_splits)
+        if folds is not None:
+            for part in rewrite.parts:
+                fewest = np.bincount(folds.of_part[part], minlength=cv.n_splits).min()
+                _check_some(int(fewest), part, "A fold")
+        return folds
 
     def without(self, folds: Folds, fold: int) -> Engine:
         """Return the engine of all rows but those of one fold."""
-        rows = self.rows._replace(
-            unlabeled=_all_but(self.rows.unlabeled, "unlabeled", folds, fold),
-            left=_all_but(self.rows.left, "similar", folds, fold),
-            right=_all_but(self.rows.right, "similar", folds, fold),
+        kept = (
+            _all_but(positions, part, folds, fold)
+            for positions, part in zip(self.rows, _PART_OF_SET, strict=True)
         )
-        return MemoryEngine(self.X, rows)
+        return MemoryEngine(self.X, RowSets(*kept))
 
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+    def splits(self, cv: Any, rewrite: Rewrite) -> Iterator[tuple[Engine, Engine]]:
         """Yield the engines of training and test rows for each split of any splitter."""
-        for split in cv.split(self.X, self.y) if hasattr(cv, "split") else cv:
-            train, test = (self._among(chosen) for chosen in split)
-            check_parts(train, "A training split")
-            check_parts(test, "A validation split")
-            yield MemoryEngine(self.X, train), MemoryEngine(self.X, test)
+        for train, test in cv.split(self.X, self.y) if hasattr(cv, "split") else cv:
+            yield (
+                self._among(train, rewrite, "A training split"),
+                self._among(test, rewrite, "A validation split"),
+            )
 
-    def _among(self, chosen: Any) -> RowSets:
+    def _among(self, chosen: Any, rewrite: Rewrite, which: str) -> MemoryEngine:
+        """Return the engine of some rows, with the statements that are about these alone."""
         mask = np.zeros(self.X.shape[0], dtype=bool)
         mask[chosen] = True
-        return self.rows.among(mask)
+        if self.statements.is_fresh:
+            rows = self.rows.among(mask)
+        else:
+            rows = row_sets_of(self.statements.without(~mask))
+            rows = rows._replace(unlabeled=as_slice(np.flatnonzero(mask)))
+        engine = MemoryEngine(self.X, rows)
+        for part in ("unlabeled", *rewrite.parts):
+            _check_some(engine.count(part), part, which)
+        return engine
 
     def _raise_not_finite(self) -> None:
         X = self.X
@@ -136,20 +163,19 @@ class _SourceRows(WeakRows):
     def for_prior(self) -> tuple[Any, Any]:
         """Return evenly spaced rows and pairs, which is a pass."""
         (unlabeled,) = self._spaced("unlabeled")
-        left, right = self._spaced("similar")
-        return pack(unlabeled, similar=(left, right))
+        return pack(unlabeled, **{part: self._spaced(part) for part in self.engine.pair_parts})
 
-    def folds(self, cv: Any) -> Folds | None:
+    def folds(self, cv: Any, rewrite: Rewrite) -> Folds | None:
         """Return folds dealt in turn, for which nothing needs to be kept in memory."""
         if not isinstance(cv, PairKFold) or cv.shuffle:
             return None
-        return _dealt(cv, self.engine)
+        return _dealt(cv, self.engine, rewrite)
 
     def without(self, folds: Folds, fold: int) -> Engine:
         """Return the engine of all rows but those of one fold."""
         return WithoutFold(self.engine, folds.count, fold)
 
-    def splits(self, cv: Any) -> Iterator[tuple[Engine, Engine]]:
+    def splits(self, cv: Any, rewrite: Rewrite) -> Iterator[tuple[Engine, Engine]]:
         """Refuse: any other splits would need a list of all rows in memory."""
         raise ValueError(
             "Rows that are not in memory are dealt to folds in turn: pass cv as a number or as "
@@ -163,20 +189,40 @@ class _SourceRows(WeakRows):
         raise_not_finite(self.engine)
 
 
-def read_rows(estimator: Any, X: Any, y: ArrayLike | None) -> WeakRows:
+def read_rows(estimator: Any, X: Any, y: WeakLabels | None) -> WeakRows:
     """Check what was passed to ``fit``; finiteness is seen in the sums later."""
     if isinstance(X, PairSource):
         refuse_labels(y)
-        return _SourceRows(read_source(estimator, X))
+        return _SourceRows(read_source(estimator, X, PAIR_PARTS))
     X = validate_data(
         estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
     )
-    return _TableRows(X, y, locate_su(y, X.shape[0], type(estimator).__name__))
+    return _TableRows(X, y, statements_for(y, X.shape[0], type(estimator).__name__))
 
 
-def read_source(estimator: Any, source: PairSource) -> Engine:
-    """Open a source and keep the number and names of its columns as fitted attributes."""
+def read_source(
+    estimator: Any, source: PairSource, pair_parts: Sequence[Part] = ("similar",)
+) -> Engine:
+    """Open a source and keep the number and names of its columns as fitted attributes.
+
+    Parameters
+    ----------
+    estimator : estimator
+    source : PairSource
+    pair_parts : sequence of "similar" and "dissimilar"
+        The kinds of pairs that the estimator learns from; others are an error.
+
+    Returns
+    -------
+    Engine
+    """
     engine = open_engine(source)
+    for part in engine.pair_parts:
+        if part not in pair_parts:
+            raise ValueError(
+                f"{type(estimator).__name__} does not learn from {part} pairs of a PairSource: "
+                "leave them out."
+            )
     estimator.n_features_in_ = engine.n_features
     if engine.feature_names is not None:
         estimator.feature_names_in_ = np.array(engine.feature_names, dtype=object)
@@ -185,8 +231,32 @@ def read_source(estimator: Any, source: PairSource) -> Engine:
     return engine
 
 
-def _dealt(cv: PairKFold, engine: Engine) -> DealtFolds:
-    counts = {"unlabeled rows": engine.count("unlabeled"), "similar pairs": engine.count("similar")}
+def _check_some(count: int, part: Part, which: str) -> None:
+    """Raise if a fold or a split holds nothing of a part."""
+    if count == 0:
+        what = "unlabeled row" if part == "unlabeled" else f"{part} pair"
+        raise ValueError(
+            f"{which} needs at least one {what}, but it holds none: use fewer folds, or choose "
+            "the kinds of pairs with rewrite=..."
+        )
+
+
+def _by_first_rows(rows: RowSets) -> RowSets:
+    """Return fresh pairs in the order of their first rows, in which `PairKFold` deals them out."""
+    ordered: list[Positions] = []
+    for left, right in ((rows.left, rows.right), (rows.dissimilar_left, rows.dissimilar_right)):
+        sides: tuple[Positions, ...] = (left, right)
+        if not all(isinstance(side, slice) for side in sides):  # of increasing rows
+            numbers = [row_numbers(side) for side in sides]
+            order = np.argsort(np.minimum(*numbers), kind="stable")
+            sides = tuple(as_slice(side[order]) for side in numbers)
+        ordered.extend(sides)
+    return RowSets(rows.unlabeled, *ordered)
+
+
+def _dealt(cv: PairKFold, engine: Engine, rewrite: Rewrite) -> DealtFolds:
+    counts = {"unlabeled rows": engine.count("unlabeled")}
+    counts.update({f"{part} pairs": engine.count(part) for part in rewrite.parts})
     for name, count in counts.items():
         if count < cv.n_splits:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The paper's classifier from similar pairs and unlabeled rows, as scikit-learn estimators.
+"""The paper's classifier from pairs and unlabeled rows, as scikit-learn estimators.
 
 Glue only: input checks, the engine, the minimisation and the fitted attributes. Rows come as a
 table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
@@ -26,7 +26,6 @@ from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.statements.folds import PairKFold
 from likewise.su.folds import (
     Folds,
-    FoldSums,
     fold_risks,
     squared_weights,
     sum_folds,
@@ -34,7 +33,7 @@ from likewise.su.folds import (
 )
 from likewise.su.losses import MarginLoss, get_loss, squared
 from likewise.su.objective import Summary, SUObjective, minimise_su_risk, summarise
-from likewise.su.risk import check_prior
+from likewise.su.rewrites import REWRITES, Rewrite, check_prior, choose_rewrite
 from likewise.su.solvers import Solution
 
 _PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
@@ -47,6 +46,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         "loss": [StrOptions({"squared", "logistic", "double_hinge"}), MarginLoss],
         "prior": [Interval(Real, 0.0, 1.0, closed="neither"), HasMethods("fit"), None],
         "positive": [StrOptions({"majority", "minority"})],
+        "rewrite": [StrOptions({"auto", *REWRITES}), Rewrite],
         "regularize_intercept": ["boolean"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -55,6 +55,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     loss: str | MarginLoss
     prior: Any
     positive: str
+    rewrite: str | Rewrite
     regularize_intercept: bool
     tol: float
     max_iter: int
@@ -119,6 +120,10 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             )
         return check_prior(self.prior_)
 
+    def _chosen_rewrite(self, rows: WeakRows) -> Rewrite:
+        """Return the rewrite to use; a source may have pairs that it leaves out."""
+        return choose_rewrite(self.rewrite, rows.engine.pair_parts, type(self).__name__)
+
     def _learning_loss(self) -> MarginLoss:
         loss = get_loss(self.loss)
         if not isinstance(loss, MarginLoss):  # pragma: no cover - the constraints exclude it
@@ -136,18 +141,21 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         )
         return _warned(solution, alpha)
 
-    def _keep(self, solution: Solution, n_passes: int) -> None:
+    def _fit_objective(self, objective: SUObjective, prior: float, alpha: float) -> None:
+        """Minimise over all rows, and keep the solution."""
+        solution = self._minimise(objective, prior, alpha)
+        self.su_share_ = objective.rewrite.place(prior, objective.summary.spreads)
         self.coef_ = solution.weights[None, :-1].copy()
         self.intercept_ = solution.weights[-1:].copy()
         self.classes_ = np.array([-1, 1])
         self.objective_ = solution.objective
         self.duality_gap_ = solution.gap
         self.n_iter_ = solution.n_iter
-        self.n_passes_ = n_passes
+        self.n_passes_ = objective.engine.n_passes
 
 
 class SUClassifier(_BaseSUClassifier):
-    """Linear classifier from similar pairs and unlabeled rows (the paper's SU classification).
+    """Linear classifier from pairs and unlabeled rows (the paper's SU classification).
 
     Minimises the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
     For the losses here it reduces to::
@@ -155,7 +163,8 @@ class SUClassifier(_BaseSUClassifier):
         mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
         c = (pi_s mean_S(x, 1) - mean_U(x, 1) / 2) / (2 prior - 1),  pi_s = prior^2 + (1 - prior)^2
 
-    with even(z) the even part of the loss, U the unlabeled rows and S the members of the pairs.
+    with even(z) the even part of the loss, U the unlabeled rows and S the members of similar pairs.
+    With dissimilar pairs, c has other weights and a third mean: see `rewrite`.
 
     Parameters
     ----------
@@ -167,6 +176,10 @@ class SUClassifier(_BaseSUClassifier):
         with ``fit(X, y)`` and ``estimate_``.
     positive : {"majority", "minority"}, default "majority"
         Which class is +1 when the prior is estimated, since pairs cannot tell.
+    rewrite : {"auto", "su", "du", "sd", "sdu"} or Rewrite, default "auto"
+        What c is made of: similar pairs (S), dissimilar pairs (D) and unlabeled rows (U), each by
+        the mean of its rows. "auto" takes all pairs: "su" of the paper, "du", or "sdu" with the
+        weights of least variance where there are both kinds. All are unbiased.
     alpha : float, default 1e-4
         Ridge penalty, the paper's lambda.
     regularize_intercept : bool, default True
@@ -186,6 +199,8 @@ class SUClassifier(_BaseSUClassifier):
     prior_interval_ : tuple of two floats, or None
         Interval of an estimated prior.
     prior_estimate_ : PriorEstimate or None
+    su_share_ : float
+        Every c is ``su_share_`` times that of "su" plus the rest times that of "du".
     objective_ : float
         Value of the minimised objective; an unbiased risk minus what it costs can be negative.
     duality_gap_ : float
@@ -223,6 +238,7 @@ class SUClassifier(_BaseSUClassifier):
         *,
         prior: Any = None,
         positive: str = "majority",
+        rewrite: str | Rewrite = "auto",
         alpha: float = 1e-4,
         regularize_intercept: bool = True,
         tol: float = 1e-9,
@@ -231,6 +247,7 @@ class SUClassifier(_BaseSUClassifier):
         self.loss = loss
         self.prior = prior
         self.positive = positive
+        self.rewrite = rewrite
         self.alpha = alpha
         self.regularize_intercept = regularize_intercept
         self.tol = tol
@@ -245,27 +262,31 @@ class SUClassifier(_BaseSUClassifier):
         X : table of shape (n_rows, n_features), or PairSource
             Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers; or rows
             that are elsewhere, see `likewise.engines.PairSource`.
-        y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them; none for a `PairSource`.
+        y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
+            Weak labels as `likewise.pack` makes them; none for a `PairSource`. Of one table, all
+            rows are the unlabeled ones, and a group counts as a chain of pairs.
 
         Returns
         -------
         self
         """
         rows = read_rows(self, X, y)
-        summary = _summarise(rows)
+        rewrite = self._chosen_rewrite(rows)
+        summary = _summarise(rows, rewrite)
         prior = self._find_prior(rows)
-        objective = SUObjective(rows.engine, summary, self._learning_loss())
-        self._keep(self._minimise(objective, prior, self.alpha), rows.engine.n_passes)
+        objective = SUObjective(rows.engine, summary, self._learning_loss(), rewrite)
+        self._fit_objective(objective, prior, self.alpha)
         return self
 
 
 class SUClassifierCV(_BaseSUClassifier):
     """`SUClassifier` whose alpha is chosen by the zero-one SU risk on held-out folds.
 
-    No label is needed: the SU risk is an unbiased estimate of the error rate. Folds keep pairs
-    together, and fold risks are averaged unclipped. With the squared loss all folds and alphas
-    together cost about as much as one fit, since sums over folds can be added and subtracted.
+    No label is needed: the SU risk is an unbiased estimate of the error rate, with the same weights
+    of rows as in the fit. Folds keep pairs together, and fold risks are averaged unclipped. With
+    the squared loss all folds and alphas together cost about as much as one fit, since sums over
+    folds can be added and subtracted. Where statements about one table join too many rows for
+    that, folds split some; a statement counts for those parts of the data that hold it whole.
 
     Parameters
     ----------
@@ -273,6 +294,7 @@ class SUClassifierCV(_BaseSUClassifier):
     prior : float in (0, 1) but not 0.5, prior estimator, or None, default None
         As in `SUClassifier`; an estimate is made once, from all rows.
     positive : {"majority", "minority"}, default "majority"
+    rewrite : {"auto", "su", "du", "sd", "sdu"} or Rewrite, default "auto"
     alphas : sequence of floats, default (1e-1, 1e-4, 1e-7)
         Ridge penalties to choose from; the default is the paper's grid. The first of equally good
         ones wins.
@@ -293,7 +315,7 @@ class SUClassifierCV(_BaseSUClassifier):
     best_score_ : float
     coef_, intercept_, classes_, objective_, duality_gap_, n_iter_, n_passes_, n_features_in_
         As in `SUClassifier`.
-    prior_, prior_interval_, prior_estimate_
+    prior_, prior_interval_, prior_estimate_, su_share_
         As in `SUClassifier`.
 
     Examples
@@ -318,6 +340,7 @@ class SUClassifierCV(_BaseSUClassifier):
         *,
         prior: Any = None,
         positive: str = "majority",
+        rewrite: str | Rewrite = "auto",
         alphas: Sequence[float] = _PAPER_ALPHAS,
         cv: Any = 5,
         regularize_intercept: bool = True,
@@ -327,6 +350,7 @@ class SUClassifierCV(_BaseSUClassifier):
         self.loss = loss
         self.prior = prior
         self.positive = positive
+        self.rewrite = rewrite
         self.alphas = alphas
         self.cv = cv
         self.regularize_intercept = regularize_intercept
@@ -340,7 +364,7 @@ class SUClassifierCV(_BaseSUClassifier):
         Parameters
         ----------
         X : table of shape (n_rows, n_features), or PairSource
-        y : integer array of shape (n_rows,)
+        y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them; none for a `PairSource`.
 
         Returns
@@ -349,24 +373,27 @@ class SUClassifierCV(_BaseSUClassifier):
         """
         alphas = self._checked_alphas()
         rows = read_rows(self, X, y)
+        rewrite = self._chosen_rewrite(rows)
         cv = _splitter(self.cv)
-        folds = rows.folds(cv)
+        folds = rows.folds(cv, rewrite)
         if folds is None:
-            splits = rows.splits(cv)
-            summary = _summarise(rows)
+            splits = rows.splits(cv, rewrite)
+            summary = _summarise(rows, rewrite)
             prior = self._find_prior(rows)
-            risks = self._risks_of_splits(splits, rows, prior, alphas)
+            risks = self._risks_of_splits(splits, rows, rewrite, prior, alphas)
         else:
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = sum_folds(rows.engine, folds)
+                sums = sum_folds(rows.engine, folds, rewrite)
                 summary = sums.without(None)
             rows.check_finite(summary.means)
             prior = self._find_prior(rows)
-            weights = self._fold_weights(rows, folds, sums, prior, alphas)
-            risks = fold_risks(rows.engine, folds, weights, prior)
+            others = [sums.without(fold) for fold in range(folds.count)]
+            weights = self._fold_weights(rows, folds, others, rewrite, prior, alphas)
+            settled = [rewrite.settle(prior, other.spreads) for other in others]
+            risks = fold_risks(rows.engine, folds, weights, prior, settled)
         best = self._keep_scores(alphas, -risks)
-        objective = SUObjective(rows.engine, summary, self._learning_loss())
-        self._keep(self._minimise(objective, prior, alphas[best]), rows.engine.n_passes)
+        objective = SUObjective(rows.engine, summary, self._learning_loss(), rewrite)
+        self._fit_objective(objective, prior, alphas[best])
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -376,17 +403,27 @@ class SUClassifierCV(_BaseSUClassifier):
         return alphas
 
     def _fold_weights(
-        self, rows: WeakRows, folds: Folds, sums: FoldSums, prior: float, alphas: Sequence[float]
+        self,
+        rows: WeakRows,
+        folds: Folds,
+        summaries: Sequence[Summary],
+        rewrite: Rewrite,
+        prior: float,
+        alphas: Sequence[float],
     ) -> list[FloatArray]:
         """Fit every alpha without each fold in turn; one array (weights x alphas) for each."""
         loss = self._learning_loss()
         if loss == squared:
             return squared_weights(
-                sums, prior=prior, alphas=alphas, regularize_intercept=self.regularize_intercept
+                summaries,
+                prior=prior,
+                alphas=alphas,
+                regularize_intercept=self.regularize_intercept,
+                rewrite=rewrite,
             )
         weights = []
-        for fold in range(folds.count):
-            others = SUObjective(rows.without(folds, fold), sums.without(fold), loss)
+        for fold, summary in enumerate(summaries):
+            others = SUObjective(rows.without(folds, fold), summary, loss, rewrite)
             weights.append(self._fit_alphas(others, prior, alphas))
             rows.engine.n_passes += others.engine.n_passes
         return weights
@@ -395,14 +432,18 @@ class SUClassifierCV(_BaseSUClassifier):
         self,
         splits: Iterable[tuple[Engine, Engine]],
         rows: WeakRows,
+        rewrite: Rewrite,
         prior: float,
         alphas: Sequence[float],
     ) -> FloatArray:
         """Fit every alpha on each training set and return the zero-one SU risks on the others."""
         risks = []
         for train, test in splits:
-            objective = SUObjective(train, summarise(train), self._learning_loss())
-            risks.append(zero_one_risks(test, self._fit_alphas(objective, prior, alphas), prior))
+            summary = summarise(train, rewrite)
+            objective = SUObjective(train, summary, self._learning_loss(), rewrite)
+            weights = self._fit_alphas(objective, prior, alphas)
+            settled = rewrite.settle(prior, summary.spreads)
+            risks.append(zero_one_risks(test, weights, prior, settled))
             rows.engine.n_passes += train.n_passes
         if not risks:
             raise ValueError("cv yields no splits; pass a number of folds or a splitter.")
@@ -450,8 +491,8 @@ def _warned(solution: Solution, alpha: float) -> Solution:
     return solution
 
 
-def _summarise(rows: WeakRows) -> Summary:
+def _summarise(rows: WeakRows, rewrite: Rewrite) -> Summary:
     with np.errstate(over="ignore", invalid="ignore"):
-        summary = summarise(rows.engine)
+        summary = summarise(rows.engine, rewrite)
     rows.check_finite(summary.means)
     return summary

@@ -5,7 +5,7 @@ the same objective can run wherever rows live. Nothing here knows what is summed
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,8 +13,10 @@ import numpy as np
 
 from likewise.engines.arrays import to_numpy
 
-Part = Literal["unlabeled", "similar"]
-"""Which rows: the unlabeled ones, or the similar pairs."""
+Part = Literal["unlabeled", "similar", "dissimilar"]
+"""Which rows: the unlabeled ones, or pairs of either kind."""
+
+PAIR_PARTS: tuple[Part, ...] = ("similar", "dissimilar")
 
 Sums = tuple[Any, ...]
 """What a kernel returns for one block: arrays or numbers, which are added up entry by entry, or
@@ -31,7 +33,7 @@ class Block:
     Attributes
     ----------
     tables : tuple of 2-D arrays (numpy, scipy sparse or torch), each of shape (size, n_features)
-        ``(rows,)`` for unlabeled rows, ``(left, right)`` for similar pairs.
+        ``(rows,)`` for unlabeled rows, ``(left, right)`` for pairs.
     start : int
         Position of the first row (or pair) among all rows (or pairs) of the part.
     """
@@ -76,7 +78,12 @@ class Engine(ABC):
 
     @abstractmethod
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
+        """Return the number of unlabeled rows, or of pairs of a kind."""
+
+    @property
+    def pair_parts(self) -> tuple[Part, ...]:
+        """The kinds of pairs that there are."""
+        return tuple(part for part in PAIR_PARTS if self.count(part))
 
     def map_reduce(self, part: Part, kernel: Kernel) -> Sums:
         """Return the entry-by-entry sum of ``kernel(block)`` over all blocks of `part`.
@@ -87,16 +94,25 @@ class Engine(ABC):
         self._begin(part)
         return self._sum_over(part, kernel)
 
-    def map_reduce_both(
-        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool = False
-    ) -> tuple[Sums, Sums]:
-        """Return what `map_reduce` returns for the two parts; together they may take less time.
+    def map_reduce_parts(
+        self, kernels: Mapping[Part, Kernel], *, frugal: bool = False
+    ) -> dict[Part, Sums]:
+        """Return what `map_reduce` returns for each part; together they may take less time.
 
         Kernels are frugal if they copy no rows: then an engine may hand them larger blocks.
         """
-        self._begin("unlabeled")
-        self._begin("similar")
-        return self._sum_over_both(of_unlabeled, of_similar, frugal=frugal)
+        for part in kernels:
+            self._begin(part)
+        return self._sum_over_parts(kernels, frugal=frugal)
+
+    def map_reduce_both(
+        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool = False
+    ) -> tuple[Sums, Sums]:
+        """Return what `map_reduce_parts` returns for unlabeled rows and similar pairs."""
+        sums = self.map_reduce_parts(
+            {"unlabeled": of_unlabeled, "similar": of_similar}, frugal=frugal
+        )
+        return sums["unlabeled"], sums["similar"]
 
     def _tell(self, part: Part, done: int) -> None:
         """Tell whoever wants to know how many rows of a part have been summed."""
@@ -113,11 +129,9 @@ class Engine(ABC):
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         """Sum a kernel over a part that has rows."""
 
-    def _sum_over_both(
-        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
-    ) -> tuple[Sums, Sums]:
-        """Sum a kernel over each part."""
-        return self._sum_over("unlabeled", of_unlabeled), self._sum_over("similar", of_similar)
+    def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
+        """Sum a kernel over each of some parts."""
+        return {part: self._sum_over(part, kernel) for part, kernel in kernels.items()}
 
     def every(self, part: Part, stride: int) -> tuple[Any, ...]:
         """Return every `stride`-th row (or pair) of a part as arrays in memory, by one pass."""

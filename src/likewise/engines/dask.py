@@ -4,7 +4,7 @@ Every partition is summed where it lies, and the sums are added up in a tree. A 
 with its worker is done again by the scheduler, so that a fit survives it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,39 +27,26 @@ class DaskEngine(Engine):
     Parameters
     ----------
     unlabeled : dask array of shape (n_rows, n_features)
-    similar : pair of dask arrays of shape (n_pairs, n_features)
-        Left and right members, aligned.
+    pairs : dict from part to two dask arrays of shape (n_pairs, n_features)
+        Left and right members of each kind of pairs, aligned.
     names : tuple of str, optional
-    held : collection, optional
+    held : optional
         What the arrays are made from, if a cluster keeps it in memory.
     """
 
     def __init__(
         self,
         unlabeled: Any,
-        similar: tuple[Any, Any],
+        pairs: Mapping[Part, tuple[Any, Any]],
         names: tuple[str, ...] | None = None,
         held: Any = None,
     ) -> None:
         self._names = names
-        left, right = similar
-        if left.shape != right.shape:
-            raise ValueError(
-                f"`similar` has {left.shape[0]} left rows but {right.shape[0]} right rows."
-            )
-        for table in similar:
-            if table.shape[1] != unlabeled.shape[1]:
-                raise ValueError(
-                    f"`similar` has {table.shape[1]} columns but `unlabeled` has "
-                    f"{unlabeled.shape[1]}."
-                )
-        left = _whole_rows(left)
         self._shape = unlabeled.shape
         self._held = held  # what is kept in the memory of a cluster is let go with its last owner
-        self._parts = {
-            "unlabeled": _Partitions.of(_whole_rows(unlabeled)),
-            "similar": _Partitions.of(left, right.rechunk(left.chunks)),
-        }
+        self._parts = {"unlabeled": _Partitions.of(_whole_rows(unlabeled))}
+        for part, (left, right) in pairs.items():
+            self._parts[part] = _Partitions.of_pairs(left, right, unlabeled.shape[1], part)
 
     @property
     def n_features(self) -> int:
@@ -72,21 +59,14 @@ class DaskEngine(Engine):
         return self._names
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
-        return self._parts[part].starts[-1]
+        """Return the number of unlabeled rows, or of pairs of a kind."""
+        return self._parts[part].starts[-1] if part in self._parts else 0
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
-        (total,) = self._add_up({part: kernel})
-        return total
+        return self._sum_over_parts({part: kernel}, frugal=False)[part]
 
-    def _sum_over_both(
-        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
-    ) -> tuple[Sums, Sums]:
-        """Sum over both parts at once, so that no worker waits for the end of the first."""
-        first, second = self._add_up({"unlabeled": of_unlabeled, "similar": of_similar})
-        return first, second
-
-    def _add_up(self, kernels: dict[Part, Kernel]) -> list[Sums]:
+    def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
+        """Sum over all parts at once, so that no worker waits for the end of the first."""
         import dask
 
         compute: Any = dask.compute  # the library is not typed
@@ -95,7 +75,7 @@ class DaskEngine(Engine):
             totals = compute(*map(_tree, leaves.values()))
         else:
             totals = _compute_watched(list(leaves.values()), self._counter(leaves))
-        return [tuple(total) for total in totals]
+        return {part: tuple(total) for part, total in zip(leaves, totals, strict=True)}
 
     def _leaves(self, part: Part, kernel: Kernel) -> list[Any]:
         """Return the sum over every partition as a task that is yet to be done."""
@@ -180,29 +160,51 @@ class _Partitions(NamedTuple):
         delayed = (array.to_delayed().ravel() for array in arrays)
         return cls(starts, list(zip(*delayed, strict=True)))
 
+    @classmethod
+    def of_pairs(cls, left: Any, right: Any, n_features: int, name: str) -> "_Partitions":
+        """Return the partitions of left members with the right ones cut alike."""
+        if left.shape != right.shape:
+            raise ValueError(
+                f"`{name}` has {left.shape[0]} left rows but {right.shape[0]} right rows."
+            )
+        if left.shape[1] != n_features:
+            raise ValueError(
+                f"`{name}` has {left.shape[1]} columns but `unlabeled` has {n_features}."
+            )
+        left = _whole_rows(left)
+        return cls.of(left, right.rechunk(left.chunks))
+
 
 def open_dask(source: PairSource) -> DaskEngine:
     """Return the engine of Dask arrays or data frames; only the lengths of partitions are read."""
     if _is_frame(source.unlabeled):
         return _open_frame(source)
     unlabeled = _sized(source.unlabeled)
-    similar = source.similar
-    if isinstance(similar, tuple) and len(similar) == 2:
-        return DaskEngine(unlabeled, (_sized(similar[0]), _sized(similar[1])))
-    numbers = _row_numbers(similar, unlabeled.shape[0])
-    return DaskEngine(unlabeled, (unlabeled[numbers[:, 0]], unlabeled[numbers[:, 1]]))
+    members = {part: _members(p, unlabeled, part) for part, p in source.pairs.items()}
+    return DaskEngine(unlabeled, members)
+
+
+def _members(pairs: Any, unlabeled: Any, name: str) -> tuple[Any, Any]:
+    """Return the left and the right members of pairs in either form as arrays."""
+    if isinstance(pairs, tuple) and len(pairs) == 2:
+        return _sized(pairs[0]), _sized(pairs[1])
+    numbers = _row_numbers(pairs, unlabeled.shape[0], name)
+    return unlabeled[numbers[:, 0]], unlabeled[numbers[:, 1]]
 
 
 def _open_frame(source: PairSource) -> DaskEngine:
-    frame, similar = source.unlabeled, source.similar
+    frame = source.unlabeled
     names = _feature_names(frame, source)
-    if isinstance(similar, tuple) and len(similar) == 2:
-        pairs = _array(similar[0], names), _array(similar[1], names)
-    else:
-        if not _is_frame(similar) or {"left", "right"} == set(similar.columns):
-            similar = _join(frame, similar, names, source.id_column)
-        pairs = _sides(similar, names)
-    return DaskEngine(_array(frame, names), pairs, names, held=similar)
+    members, held = {}, []
+    for part, pairs in source.pairs.items():
+        if isinstance(pairs, tuple) and len(pairs) == 2:
+            members[part] = _array(pairs[0], names), _array(pairs[1], names)
+            continue
+        by_ids = not _is_frame(pairs) or {"left", "right"} == set(pairs.columns)
+        joined = _join(frame, pairs, names, source.id_column) if by_ids else pairs
+        members[part] = _sides(joined, names, part)
+        held.append(joined)
+    return DaskEngine(_array(frame, names), members, names, held=held)
 
 
 def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
@@ -243,20 +245,20 @@ def _check_joined(found: Any, pairs: Any, id_column: str) -> None:
     raise ValueError(f"Pair {first} names {left} and {right}, one of which {where} {id_column!r}.")
 
 
-def _sides(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
+def _sides(frame: Any, names: Sequence[str], name: str) -> tuple[Any, Any]:
     missing = [
-        f"{side}_{name}"
+        f"{side}_{column}"
         for side in ("left", "right")
-        for name in names
-        if f"{side}_{name}" not in frame.columns
+        for column in names
+        if f"{side}_{column}" not in frame.columns
     ]
     if missing:
         raise ValueError(
-            f"`similar` has no column {missing[0]!r}: pass two frames, one with columns left_* and "
+            f"`{name}` has no column {missing[0]!r}: pass two frames, one with columns left_* and "
             "right_* for every feature, or ids in columns left and right."
         )
     left, right = (
-        _array(frame, [f"{side}_{name}" for name in names]) for side in ("left", "right")
+        _array(frame, [f"{side}_{column}" for column in names]) for side in ("left", "right")
     )
     return left, right
 
@@ -279,11 +281,11 @@ def _whole_rows(array: Any) -> Any:
     return array.rechunk({1: -1})
 
 
-def _row_numbers(pairs: Any, n_rows: int) -> Any:
+def _row_numbers(pairs: Any, n_rows: int, name: str) -> Any:
     numbers = np.asarray(pairs)
     if numbers.ndim != 2 or numbers.shape[1] != 2 or numbers.dtype.kind not in "iu":
         raise ValueError(
-            "`similar` must be two Dask arrays (A, B) or row numbers of shape (n, 2); got shape "
+            f"`{name}` must be two Dask arrays (A, B) or row numbers of shape (n, 2); got shape "
             f"{numbers.shape} and dtype {numbers.dtype}."
         )
     outside = np.flatnonzero(((numbers < 0) | (numbers >= n_rows)).any(axis=1))

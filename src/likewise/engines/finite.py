@@ -14,8 +14,13 @@ ADVICE = "remove such rows or impute them, for instance with sklearn.impute.Simp
 
 def raise_not_finite(engine: Engine) -> NoReturn:
     """Raise an error that says where a value is not finite, or else that values are too large."""
-    names: dict[Part, str] = {"unlabeled": "unlabeled row", "similar": "pair"}
-    for part, name in names.items():
+    names: dict[Part, str] = {
+        "unlabeled": "unlabeled row",
+        "similar": "pair",
+        "dissimilar": "dissimilar pair",
+    }
+    for part in ("unlabeled", *engine.pair_parts):
+        name = names[part]
         (found,) = engine.map_reduce(part, _find_not_finite)
         if found:
             position, column, value = found[0]

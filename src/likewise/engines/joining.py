@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from likewise.io.arrow import import_pyarrow
 
 
-def id_columns(pairs: Any) -> tuple[Any, Any]:
+def id_columns(pairs: Any, name: str) -> tuple[Any, Any]:
     """Return the left and the right ids of pairs as pyarrow arrays.
 
     Parameters
     ----------
     pairs : pyarrow table or pandas data frame with columns left and right, or (n, 2) array
+    name : str
+        What the pairs are, for the messages.
     """
     pa = import_pyarrow()
     if hasattr(pairs, "column_names"):
@@ -25,7 +27,7 @@ def id_columns(pairs: Any) -> tuple[Any, Any]:
     array = np.asarray(pairs)
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(
-            "`similar` must be two sources (A, B), a source with columns left_* and right_*, or "
+            f"`{name}` must be two sources (A, B), a source with columns left_* and right_*, or "
             f"ids in columns left and right or of shape (n, 2); got shape {array.shape}."
         )
     left, right = (pa.array(column) for column in array.T)

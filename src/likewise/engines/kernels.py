@@ -43,6 +43,12 @@ def column_sums(rows: Any) -> Any:
     return weighted_sum(rows, np.ones(rows.shape[0]))
 
 
+def squared_sums(left: Any, right: Any) -> Any:
+    """Return the square of ``left + right`` entry by entry, a table of shape (m, d)."""
+    total = left + right
+    return total.multiply(total).tocsr() if is_sparse(total) else total * total
+
+
 def gram(rows: Any) -> Any:
     """Return ``[rows, 1]' [rows, 1]``, shape (d + 1, d + 1)."""
     rows = _strided_once(rows)

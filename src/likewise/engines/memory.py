@@ -25,6 +25,7 @@ class MemoryEngine(Engine):
         self._positions: dict[Part, tuple[Positions, ...]] = {
             "unlabeled": (rows.unlabeled,),
             "similar": (rows.left, rows.right),
+            "dissimilar": (rows.dissimilar_left, rows.dissimilar_right),
         }
         n_entries = X.nnz if is_sparse(X) else X.size
         entries_per_row = max(1, n_entries // X.shape[0])
@@ -42,7 +43,7 @@ class MemoryEngine(Engine):
         return int(self._X.shape[1])
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
+        """Return the number of unlabeled rows, or of pairs of a kind."""
         return count_positions(self._positions[part][0])
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:

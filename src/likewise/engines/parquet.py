@@ -6,7 +6,7 @@ for each thread, whatever the size of the files.
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,16 +50,13 @@ class ParquetEngine(Engine):
     Parameters
     ----------
     unlabeled : _Columns
-    similar : pair of _Columns or of _Members
-        Left and right members, aligned.
+    pairs : dict from part to two _Columns or _Members
+        Left and right members of each kind of pairs, aligned.
     """
 
-    def __init__(self, unlabeled: "_Columns", similar: "tuple[_Rows, _Rows]") -> None:
+    def __init__(self, unlabeled: "_Columns", pairs: "Mapping[Part, tuple[_Rows, _Rows]]") -> None:
         self._names = unlabeled.names
-        self._tables: dict[Part, tuple[_Rows, ...]] = {
-            "unlabeled": (unlabeled,),
-            "similar": similar,
-        }
+        self._tables: dict[Part, tuple[_Rows, ...]] = {"unlabeled": (unlabeled,), **pairs}
 
     @property
     def n_features(self) -> int:
@@ -72,8 +69,8 @@ class ParquetEngine(Engine):
         return self._names
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
-        return self._tables[part][0].n_rows
+        """Return the number of unlabeled rows, or of pairs of a kind."""
+        return self._tables[part][0].n_rows if part in self._tables else 0
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         tables = self._tables[part]
@@ -96,28 +93,32 @@ def open_parquet(source: PairSource) -> ParquetEngine:
     files = _Files.of(source.unlabeled, "unlabeled")
     names = _feature_names(files, source)
     unlabeled = _Columns(files, names, names)
-    return ParquetEngine(unlabeled, _open_pairs(source, unlabeled))
+    id_column = source.id_column
+    return ParquetEngine(
+        unlabeled,
+        {part: _open_pairs(p, unlabeled, id_column, part) for part, p in source.pairs.items()},
+    )
 
 
-def _open_pairs(source: PairSource, unlabeled: "_Columns") -> "tuple[_Rows, _Rows]":
-    similar, names = source.similar, unlabeled.names
-    if isinstance(similar, tuple) and len(similar) == 2:
-        left, right = (_Columns(_Files.of(side, "similar"), names, names) for side in similar)
+def _open_pairs(
+    pairs: Any, unlabeled: "_Columns", id_column: str, name: str
+) -> "tuple[_Rows, _Rows]":
+    names = unlabeled.names
+    if isinstance(pairs, tuple) and len(pairs) == 2:
+        left, right = (_Columns(_Files.of(side, name), names, names) for side in pairs)
         if left.n_rows != right.n_rows:
-            raise ValueError(
-                f"`similar` has {left.n_rows} left rows but {right.n_rows} right rows."
-            )
+            raise ValueError(f"`{name}` has {left.n_rows} left rows but {right.n_rows} right rows.")
         return left, right
-    if isinstance(similar, (str, Path, list)) or hasattr(similar, "get_fragments"):
-        files = _Files.of(similar, "similar")
+    if isinstance(pairs, (str, Path, list)) or hasattr(pairs, "get_fragments"):
+        files = _Files.of(pairs, name)
         if set(files.schema.names) != {"left", "right"}:
             left, right = (
                 _Columns(files, tuple(f"{side}_{name}" for name in names), names)
                 for side in ("left", "right")
             )
             return left, right
-        similar = files.read(["left", "right"])
-    return _join(unlabeled, source.id_column, *id_columns(similar))
+        pairs = files.read(["left", "right"])
+    return _join(unlabeled, id_column, *id_columns(pairs, name))
 
 
 def _join(unlabeled: "_Columns", id_column: str, left: Any, right: Any) -> "tuple[_Rows, _Rows]":

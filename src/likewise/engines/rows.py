@@ -42,10 +42,13 @@ class RowSets(NamedTuple):
         return count_positions(self.left) + count_positions(self.dissimilar_left)
 
     def among(self, chosen: NDArray[np.bool_]) -> "RowSets":
-        """Return the positions that a mask over all rows keeps; a torn pair is an error."""
+        """Return the positions that a mask over all rows keeps; a split pair is an error."""
         kept = [chosen[positions] for positions in self]
         if not (np.array_equal(kept[1], kept[2]) and np.array_equal(kept[3], kept[4])):
-            raise ValueError("The chosen rows tear a pair apart; split with likewise.PairKFold.")
+            raise ValueError(
+                "The chosen rows split a pair: only one of its two rows is among them; use "
+                "likewise.PairKFold, which keeps pairs together."
+            )
         return RowSets(
             *(
                 as_slice(row_numbers(positions)[keep])

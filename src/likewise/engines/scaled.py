@@ -1,5 +1,6 @@
 """Rows of another engine with every column shifted and scaled, and how to find shift and scale."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -37,18 +38,16 @@ class ScaledEngine(Engine):
         return self._engine.feature_names
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
+        """Return the number of unlabeled rows, or of pairs of a kind."""
         return self._engine.count(part)
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         return self._engine._sum_over(part, self._after_scaling(kernel))
 
-    def _sum_over_both(
-        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
-    ) -> tuple[Sums, Sums]:
-        """Sum over both parts; scaled rows are copies."""
-        scaled = map(self._after_scaling, (of_unlabeled, of_similar))
-        return self._engine._sum_over_both(*scaled, frugal=False)
+    def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
+        """Sum over each part; scaled rows are copies."""
+        scaled = {part: self._after_scaling(kernel) for part, kernel in kernels.items()}
+        return self._engine._sum_over_parts(scaled, frugal=False)
 
     def _after_scaling(self, kernel: Kernel) -> Kernel:
         return partial(_scale_then, kernel, self._shift, self._scale)

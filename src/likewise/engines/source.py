@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from likewise.engines.base import Engine
+from likewise.engines.base import PAIR_PARTS, Engine, Part
 
 __all__ = ["OpenSource", "PairSource", "is_source", "open_engine", "pack_source", "refuse_labels"]
 
@@ -17,7 +17,7 @@ Kind = Literal["parquet", "dask", "torch"]
 
 @dataclass(frozen=True, eq=False)
 class PairSource:
-    """Unlabeled rows and similar pairs that stay where they are until they are read.
+    """Unlabeled rows and pairs that stay where they are until they are read.
 
     `SUClassifier` and `SUClassifierCV` take it in place of `X`, without `y`; `likewise.pack` makes
     one of Parquet files, Dask collections and torch tensors.
@@ -27,11 +27,13 @@ class PairSource:
     unlabeled : source of rows
         A Parquet file or folder, a list of files or a `pyarrow.dataset.Dataset`; a Dask array or
         data frame; or a torch tensor.
-    similar : pairs
+    similar : pairs, optional
         Two sources ``(A, B)`` of the kind of `unlabeled` whose rows belong together; one source
         with columns ``left_<name>`` and ``right_<name>`` for every feature; or ids: a source, a
         pyarrow table or a pandas data frame with columns ``left`` and ``right``, or an array of
         shape (n_pairs, 2). For a Dask array or a tensor, ids are row numbers of `unlabeled`.
+    dissimilar : pairs, optional
+        Pairs of different classes, in any of the same forms.
     columns : names, optional
         Features, in this order; by default all columns but `id_column`.
     id_column : str, default "id"
@@ -62,9 +64,16 @@ class PairSource:
     """
 
     unlabeled: Any
-    similar: Any
+    similar: Any = None
+    dissimilar: Any = None
     columns: Sequence[str] | None = None
     id_column: str = "id"
+
+    @property
+    def pairs(self) -> dict[Part, Any]:
+        """The pairs of each kind that was passed."""
+        passed = {part: getattr(self, part) for part in PAIR_PARTS}
+        return {part: pairs for part, pairs in passed.items() if pairs is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,6 @@ class OpenSource(PairSource):
     """
 
     unlabeled: Any = None
-    similar: Any = None
     engine: Engine = field(kw_only=True)
 
 
@@ -88,13 +96,11 @@ def is_source(rows: Any) -> bool:
 
 def pack_source(unlabeled: Any, similar: Any, dissimilar: Any) -> PairSource:
     """Return rows and pairs as a `PairSource`; `likewise.pack` calls it."""
-    if dissimilar is not None:
+    if similar is None and dissimilar is None:
         raise ValueError(
-            "Dissimilar pairs are not read from Parquet, Dask or torch yet: pack tables in memory."
+            "There are no pairs: pass at least one pair as `similar` (or `dissimilar`)."
         )
-    if similar is None:
-        raise ValueError("There are no pairs: pass at least one pair as `similar`.")
-    return PairSource(unlabeled, similar)
+    return PairSource(unlabeled, similar, dissimilar)
 
 
 def refuse_labels(y: Any) -> None:

@@ -3,7 +3,8 @@
 Sums of blocks are added up on the device in double precision, and come to the host once in a pass.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,12 @@ class TorchEngine(Engine):
     Parameters
     ----------
     unlabeled : tensor of shape (n_rows, n_features)
-    similar : pair of tensors of shape (n_pairs, n_features)
-        Left and right members, aligned, on the same device.
+    pairs : dict from part to two tensors of shape (n_pairs, n_features)
+        Left and right members of each kind of pairs, aligned, on the same device.
     """
 
-    def __init__(self, unlabeled: Any, similar: tuple[Any, Any]) -> None:
-        self._tables: dict[Part, tuple[Any, ...]] = {
-            "unlabeled": (unlabeled,),
-            "similar": similar,
-        }
+    def __init__(self, unlabeled: Any, pairs: Mapping[Part, tuple[Any, Any]]) -> None:
+        self._tables: dict[Part, tuple[Any, ...]] = {"unlabeled": (unlabeled,), **pairs}
 
     @property
     def n_features(self) -> int:
@@ -47,19 +45,17 @@ class TorchEngine(Engine):
         return int(self._tables["unlabeled"][0].shape[1])
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs."""
-        return int(self._tables[part][0].shape[0])
+        """Return the number of unlabeled rows, or of pairs of a kind."""
+        return int(self._tables[part][0].shape[0]) if part in self._tables else 0
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         return fetch(self._add_up(part, kernel))
 
-    def _sum_over_both(
-        self, of_unlabeled: Kernel, of_similar: Kernel, *, frugal: bool
-    ) -> tuple[Sums, Sums]:
-        """Sum over both parts before anything is fetched, so that the device does not wait."""
-        first = self._add_up("unlabeled", of_unlabeled, frugal=frugal)
-        fetched = fetch(first + self._add_up("similar", of_similar, frugal=frugal))
-        return fetched[: len(first)], fetched[len(first) :]
+    def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
+        """Sum over all parts before anything is fetched, so that the device does not wait."""
+        sums = {part: self._add_up(part, kernel, frugal=frugal) for part, kernel in kernels.items()}
+        fetched = iter(fetch(tuple(chain.from_iterable(sums.values()))))
+        return {part: tuple(islice(fetched, len(entries))) for part, entries in sums.items()}
 
     def _add_up(self, part: Part, kernel: Kernel, *, frugal: bool = False) -> Sums:
         """Sum a kernel over a part, on the device."""
@@ -90,30 +86,39 @@ def open_torch(source: PairSource) -> TorchEngine:
     """Return the engine of tensors; pairs are brought to the device of the unlabeled rows."""
     import torch
 
-    rows, similar = source.unlabeled, source.similar
+    rows = source.unlabeled
     if rows.ndim != 2 or rows.dtype not in {torch.float32, torch.float64}:
         raise ValueError(
             f"`unlabeled` must be a table of float32 or float64, not {rows.dtype} of shape "
             f"{tuple(rows.shape)}."
         )
-    if not (isinstance(similar, tuple) and len(similar) == 2):
-        numbers = torch.as_tensor(np.asarray(similar), device=rows.device)
+    rows = rows.detach()
+    return TorchEngine(
+        rows, {part: _members(pairs, rows, part) for part, pairs in source.pairs.items()}
+    )
+
+
+def _members(pairs: Any, rows: Any, name: str) -> tuple[Any, Any]:
+    """Return the left and the right members of pairs in either form, where the rows are."""
+    import torch
+
+    if not (isinstance(pairs, tuple) and len(pairs) == 2):
+        numbers = torch.as_tensor(np.asarray(pairs), device=rows.device)
         if numbers.ndim != 2 or numbers.shape[1] != 2 or numbers.is_floating_point():
             raise ValueError(
-                "`similar` must be two tensors (A, B) or row numbers of shape (n, 2); got shape "
+                f"`{name}` must be two tensors (A, B) or row numbers of shape (n, 2); got shape "
                 f"{tuple(numbers.shape)} and {numbers.dtype}."
             )
         _check_row_numbers(numbers, rows.shape[0])
         check_not_selves(*numbers.cpu().numpy().T)
-        similar = rows[numbers[:, 0]], rows[numbers[:, 1]]
-    rows = rows.detach()
-    left, right = (side.detach().to(rows) for side in similar)
+        pairs = rows[numbers[:, 0]], rows[numbers[:, 1]]
+    left, right = (side.detach().to(rows) for side in pairs)
     if left.shape != right.shape or left.shape[1:] != rows.shape[1:]:
         raise ValueError(
-            f"`similar` has tables of shape {tuple(left.shape)} and {tuple(right.shape)}, but the "
+            f"`{name}` has tables of shape {tuple(left.shape)} and {tuple(right.shape)}, but the "
             f"unlabeled rows have {rows.shape[1]} columns."
         )
-    return TorchEngine(rows, (left, right))
+    return left, right
 
 
 def _check_row_numbers(numbers: Any, n_rows: int) -> None:

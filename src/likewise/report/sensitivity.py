@@ -17,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise._types import FloatArray
 from likewise.engines import Block, MemoryEngine
 from likewise.engines.kernels import decide
-from likewise.engines.kernels import gram as block_gram
-from likewise.statements.labels import locate
+from likewise.statements.labels import WeakLabels, locate
 from likewise.su.losses import get_loss, squared
-from likewise.su.objective import mean_rows
-from likewise.su.risk import check_prior
+from likewise.su.objective import summarise
+from likewise.su.rewrites import check_prior, choose_rewrite
 from likewise.su.solvers import RidgePath
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class PriorSensitivity:
 def prior_sensitivity(
     clf: "SUClassifier | SUClassifierCV",
     X: Any,
-    y: ArrayLike,
+    y: WeakLabels,
     *,
     priors: ArrayLike | None = None,
 ) -> PriorSensitivity:
@@ -118,7 +117,7 @@ def prior_sensitivity(
         Fitted or not; it is not changed. Its prior, given or estimated, is the reference. Of an
         `SUClassifierCV` the chosen ``alpha_`` is kept for every prior.
     X : table of shape (n_rows, n_features)
-    y : integer array of shape (n_rows,)
+    y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
         Weak labels as `likewise.pack` makes them.
     priors : array-like of floats, optional
         Shares of class +1, none of them 0.5. By default 25 values that span the interval of the
@@ -164,7 +163,7 @@ def prior_sensitivity(
     )
 
 
-def _fitted(clf: Any, X: Any, y: ArrayLike) -> Any:
+def _fitted(clf: Any, X: Any, y: WeakLabels) -> Any:
     # Imported here, because classifiers estimate priors and so import this package.
     from likewise.classifiers import SUClassifier, SUClassifierCV
 
@@ -187,6 +186,7 @@ def _with_one_alpha(fitted: Any) -> "SUClassifier":
     return SUClassifier(
         fitted.loss,
         prior=float(fitted.prior_),
+        rewrite=fitted.rewrite,
         alpha=getattr(fitted, "alpha_", None) or fitted.alpha,
         regularize_intercept=fitted.regularize_intercept,
         tol=fitted.tol,
@@ -213,15 +213,14 @@ def _checked(priors: ArrayLike) -> FloatArray:
 
 def _squared_weights(engine: MemoryEngine, model: "SUClassifier", grid: FloatArray) -> FloatArray:
     """Return the weights at every prior, (n_priors, d + 1), from one eigendecomposition."""
-    means = mean_rows(engine)
-    (gram,) = engine.map_reduce("unlabeled", lambda b: (block_gram(b.tables[0]),))
-    path = RidgePath(
-        gram / engine.count("unlabeled"), regularize_intercept=model.regularize_intercept
-    )
-    return np.array([path.solve(means.linear_term(float(prior)), model.alpha) for prior in grid])
+    rewrite = choose_rewrite(model.rewrite, engine.pair_parts, type(model).__name__)
+    summary = summarise(engine, rewrite)
+    path = RidgePath(summary.gram, regularize_intercept=model.regularize_intercept)
+    linear = (summary.linear_term(float(prior), rewrite) for prior in grid)
+    return np.array([path.solve(term, model.alpha) for term in linear])
 
 
-def _refitted_weights(model: "SUClassifier", X: Any, y: ArrayLike, grid: FloatArray) -> FloatArray:
+def _refitted_weights(model: "SUClassifier", X: Any, y: WeakLabels, grid: FloatArray) -> FloatArray:
     return np.array(
         [_weights_of(clone(model).set_params(prior=float(prior)).fit(X, y)) for prior in grid]
     )

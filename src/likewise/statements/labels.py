@@ -19,7 +19,6 @@ from likewise.statements.statements import Statements
 __all__ = [
     "TableLabels",
     "WeakLabels",
-    "check_parts",
     "labels_for",
     "locate",
     "locate_pairs",
@@ -209,7 +208,7 @@ def locate_su(y: WeakLabels | None, n_rows: int, name: str) -> RowSets:
     RowSets
     """
     rows = row_sets_of(labels_for(y, n_rows, name))
-    check_parts(rows, name)
+    _check_similar_only(rows, name)
     return rows
 
 
@@ -269,7 +268,7 @@ def labels_for(y: WeakLabels | None, n_rows: int, name: str) -> Statements:
     return read_labels(y)
 
 
-def check_parts(rows: RowSets, name: str) -> None:
+def _check_similar_only(rows: RowSets, name: str) -> None:
     """Raise unless there are similar pairs and unlabeled rows, and no dissimilar pairs."""
     if count_positions(rows.dissimilar_left):
         raise ValueError(

@@ -3,8 +3,9 @@
 Sums of folds are added and subtracted, so that all folds and penalties cost about one pass.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +22,8 @@ from likewise.engines.kernels import (
     grams_in_turn,
 )
 from likewise.engines.rows import Positions, RowSets, as_slice, take_rows
-from likewise.su.objective import Means, Summary
+from likewise.su.objective import Summary, pair_kernel
+from likewise.su.rewrites import SU, Rewrite
 from likewise.su.risk import zero_one_risk_of_shares
 from likewise.su.solvers import ridge_weights
 
@@ -42,7 +44,7 @@ __all__ = [
 
 
 class Folds(Protocol):
-    """A partition of the unlabeled rows, and one of the similar pairs, into as many folds."""
+    """A partition of the unlabeled rows, and of each kind of pairs, into as many folds."""
 
     @property
     def count(self) -> int:
@@ -54,7 +56,7 @@ class Folds(Protocol):
     def grams(self, block: Block) -> Any:
         """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
 
-    def member_sums(self, block: Block) -> Any:
+    def member_sums(self, part: Part, block: Block) -> Any:
         """Return the column sums of each fold's pair members of a block, shape (count, p)."""
 
     def stride(self, n_rows: int) -> int:
@@ -85,7 +87,7 @@ class DealtFolds:
         """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
         return grams_in_turn(block.tables[0], self.count, block.start)
 
-    def member_sums(self, block: Block) -> Any:
+    def member_sums(self, part: Part, block: Block) -> Any:
         """Return the column sums of each fold's pair members of a block, shape (count, p)."""
         return sum(column_sums_in_turn(rows, self.count, block.start) for rows in block.tables)
 
@@ -110,34 +112,39 @@ class DealtFolds:
 
 @dataclass(frozen=True)
 class GivenFolds:
-    """The fold number of every unlabeled row and of every similar pair."""
+    """The fold number of every unlabeled row and of every pair."""
 
-    unlabeled: NDArray[np.intp]
-    similar: NDArray[np.intp]
+    of_part: Mapping[Part, NDArray[np.intp]]
     count: int
 
     @classmethod
-    def of_rows(cls, fold_of_row: NDArray[np.intp], rows: RowSets, count: int) -> "GivenFolds":
-        """Build from the fold of every row; the members of a pair must be in one fold."""
+    def of_rows(
+        cls, fold_of_row: NDArray[np.intp], rows: RowSets, count: int
+    ) -> "GivenFolds | None":
+        """Build from the fold of every row; None if the members of a pair are in two folds."""
         left, right = fold_of_row[rows.left], fold_of_row[rows.right]
-        if np.any(left != right):
-            raise ValueError(
-                "The cross-validation splitter tears pairs apart; use likewise.PairKFold."
-            )
-        return cls(fold_of_row[rows.unlabeled], left, count)
+        first, second = fold_of_row[rows.dissimilar_left], fold_of_row[rows.dissimilar_right]
+        if np.any(left != right) or np.any(first != second):
+            return None
+        of_part: dict[Part, NDArray[np.intp]] = {
+            "unlabeled": fold_of_row[rows.unlabeled],
+            "similar": left,
+            "dissimilar": first,
+        }
+        return cls(of_part, count)
 
     def split(self, part: Part, at: slice) -> list[Positions]:
         """Return, for each fold, which of the consecutive rows (or pairs) `at` it holds."""
-        here = (self.unlabeled if part == "unlabeled" else self.similar)[at]
+        here = self.of_part[part][at]
         return [as_slice(np.flatnonzero(here == fold)) for fold in range(self.count)]
 
     def grams(self, block: Block) -> Any:
         """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
         return np.stack([gram(rows) for (rows,) in self._rows("unlabeled", block)])
 
-    def member_sums(self, block: Block) -> Any:
+    def member_sums(self, part: Part, block: Block) -> Any:
         """Return the column sums of each fold's pair members of a block, shape (count, p)."""
-        return np.stack([sum(map(column_sums, rows)) for rows in self._rows("similar", block)])
+        return np.stack([sum(map(column_sums, rows)) for rows in self._rows(part, block)])
 
     def stride(self, n_rows: int) -> int:
         """Return one: all rows are counted on."""
@@ -167,48 +174,54 @@ class FoldSums:
     ----------
     grams : array of shape (n_folds, p, p)
         Sums of ``x x'`` over unlabeled rows x with a one behind their features.
-    similar : array of shape (n_folds, p)
-        Sums of x over the members of similar pairs.
+    pairs : dict from part to arrays of shape (n_folds, p)
+        Sums over pairs, as `likewise.su.objective.pair_kernel` collects them.
     """
 
     grams: FloatArray
-    similar: FloatArray
+    pairs: Mapping[Part, Sums]
 
     def without(self, fold: int | None) -> Summary:
         """Return mean outer product and mean rows over all folds but one (or over all)."""
-        gram_sum, similar_sum = self.grams.sum(axis=0), self.similar.sum(axis=0)
-        if fold is not None:
-            gram_sum -= self.grams[fold]
-            similar_sum -= self.similar[fold]
-        mean_gram = gram_sum / gram_sum[-1, -1]
-        return Summary(mean_gram, Means(similar_sum / similar_sum[-1], mean_gram[-1]))
+        pairs = {
+            part: tuple(_added_up(entry, fold) for entry in sums)
+            for part, sums in self.pairs.items()
+        }
+        return Summary.of_sums(_added_up(self.grams, fold), pairs)
 
 
-def sum_folds(engine: Engine, folds: Folds) -> FoldSums:
-    """Collect the sums of every fold in one pass."""
-    (grams,), (similar,) = engine.map_reduce_both(
-        lambda block: (folds.grams(block),),
-        lambda block: (folds.member_sums(block),),
-        frugal=True,
-    )
-    return FoldSums(grams, similar)
+def _added_up(of_folds: FloatArray, without: int | None) -> FloatArray:
+    total = np.asarray(of_folds.sum(axis=0))
+    return total if without is None else total - of_folds[without]
+
+
+def sum_folds(engine: Engine, folds: Folds, rewrite: Rewrite = SU) -> FoldSums:
+    """Collect the sums of every fold that a rewrite needs, in one pass."""
+    kernels: dict[Part, Kernel] = {"unlabeled": lambda block: (folds.grams(block),)}
+    for part in rewrite.parts:
+        kernels[part] = pair_kernel(partial(folds.member_sums, part), rewrite)
+    pairs = engine.map_reduce_parts(kernels, frugal=not rewrite.needs_spreads)
+    (grams,) = pairs.pop("unlabeled")
+    return FoldSums(grams, pairs)
 
 
 def squared_weights(
-    sums: FoldSums, *, prior: float, alphas: Sequence[float], regularize_intercept: bool
+    summaries: Sequence[Summary],
+    *,
+    prior: float,
+    alphas: Sequence[float],
+    regularize_intercept: bool,
+    rewrite: Rewrite = SU,
 ) -> list[FloatArray]:
-    """Fit the squared loss without each fold in turn, by adding and subtracting sums.
-
-    What the training rows of a fold sum to is the total less the fold.
+    """Fit the squared loss without each fold in turn, from what `FoldSums.without` tells of each.
 
     Returns
     -------
     list of arrays of shape (p, n_alphas), one for each fold
     """
     weights = []
-    for fold in range(len(sums.grams)):
-        summary = sums.without(fold)
-        linear = summary.means.linear_term(prior)
+    for summary in summaries:
+        linear = summary.linear_term(prior, rewrite)
         weights.append(
             ridge_weights(summary.gram, linear, alphas, regularize_intercept=regularize_intercept)
         )
@@ -216,7 +229,11 @@ def squared_weights(
 
 
 def fold_risks(
-    engine: Engine, folds: Folds, weights: Sequence[FloatArray], prior: float
+    engine: Engine,
+    folds: Folds,
+    weights: Sequence[FloatArray],
+    prior: float,
+    rewrites: Sequence[Rewrite],
 ) -> FloatArray:
     """Return the zero-one SU risks of each fold's models on its own rows, in one pass.
 
@@ -226,18 +243,26 @@ def fold_risks(
     folds : Folds
     weights : sequence of arrays of shape (p, n_models), one for each fold
     prior : float
+    rewrites : sequence of Rewrite, one for each fold
+        With weights that do not depend on rows, and all of the same parts.
 
     Returns
     -------
     array of shape (n_folds, n_models)
     """
-    counted = engine.map_reduce_both(
-        _counting(engine, "unlabeled", weights, folds),
-        _counting(engine, "similar", weights, folds),
-        frugal=True,
+    parts: tuple[Part, ...] = ("unlabeled", *rewrites[0].parts)
+    counted = engine.map_reduce_parts(
+        {part: _counting(engine, part, weights, folds) for part in parts}, frugal=True
     )
-    unlabeled, similar = (counts / sizes[:, None] for counts, sizes in counted)
-    return zero_one_risk_of_shares(similar, unlabeled, prior)
+    shares = {part: counts / sizes[:, None] for part, (counts, sizes) in counted.items()}
+    return np.stack(
+        [
+            zero_one_risk_of_shares(
+                {part: share[fold] for part, share in shares.items()}, rewrite.weights(prior)
+            )
+            for fold, rewrite in enumerate(rewrites)
+        ]
+    )
 
 
 def _counting(engine: Engine, part: Part, weights: Sequence[FloatArray], folds: Folds) -> Kernel:
@@ -266,7 +291,7 @@ class WithoutFold(Engine):
         return self._engine.n_features
 
     def count(self, part: Part) -> int:
-        """Return the number of unlabeled rows, or of similar pairs, outside the fold."""
+        """Return the number of unlabeled rows, or of pairs of a kind, outside the fold."""
         return _kept_before(self._engine.count(part), self._n_folds, self._fold)
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
@@ -285,14 +310,17 @@ def _kept_before(position: int, n_folds: int, fold: int) -> int:
     return position - (position - fold + n_folds - 1) // n_folds
 
 
-def zero_one_risks(engine: Engine, weights: FloatArray, prior: float) -> FloatArray:
+def zero_one_risks(
+    engine: Engine, weights: FloatArray, prior: float, rewrite: Rewrite = SU
+) -> FloatArray:
     """Return the zero-one SU risk of each column of weights, shape (n_features + 1, k), on rows."""
 
     def kernel(block: Block) -> Sums:
         return _count_positive(block.tables, weights)
 
-    unlabeled, similar = (counts / size for counts, size in engine.map_reduce_both(kernel, kernel))
-    return zero_one_risk_of_shares(similar, unlabeled, prior)
+    counted = engine.map_reduce_parts(dict.fromkeys(("unlabeled", *rewrite.parts), kernel))
+    shares = {part: counts / size for part, (counts, size) in counted.items()}
+    return zero_one_risk_of_shares(shares, rewrite.weights(prior))
 
 
 def _count_positive(tables: Sequence[Any], weights: FloatArray) -> tuple[Any, int]:

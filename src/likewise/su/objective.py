@@ -4,6 +4,7 @@ Here the loss, the prior and the sums over rows meet, and the right solver is ch
 behind the engine; scikit-learn and weak labels are not known here.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,18 @@ import numpy as np
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import namespace_of
-from likewise.engines.base import Block, Engine, Sums
-from likewise.engines.kernels import column_sums, decide, weighted_gram, weighted_sum
+from likewise.engines.base import Block, Engine, Kernel, Part, Sums
+from likewise.engines.kernels import (
+    column_sums,
+    decide,
+    squared_sums,
+    weighted_gram,
+    weighted_sum,
+)
 from likewise.engines.kernels import gram as block_gram
 from likewise.engines.memory import MemoryEngine
 from likewise.su.losses import MarginLoss, double_hinge, squared
-from likewise.su.risk import linear_term
+from likewise.su.rewrites import SU, Rewrite, Spreads
 from likewise.su.solvers import (
     Solution,
     minimise_double_hinge,
@@ -36,22 +43,14 @@ _SAMPLE_TOL = 1e-7
 
 @dataclass(frozen=True)
 class Means:
-    """Mean rows, each of shape (n_features + 1,) with a one in the last place."""
+    """Mean rows, each of shape (n_features + 1,) with a one in the last place.
 
-    similar: FloatArray
+    Those of pairs are None where there are none, or none are used.
+    """
+
     unlabeled: FloatArray
-
-    def linear_term(self, prior: float) -> FloatArray:
-        """Return c of the reduced objective."""
-        return linear_term(self.similar, self.unlabeled, prior)
-
-
-def mean_rows(engine: Engine) -> Means:
-    """Average the members of the similar pairs and the unlabeled rows, in one pass."""
-    (unlabeled,), members = engine.map_reduce_both(
-        lambda block: (column_sums(block.tables[0]),), _member_sums, frugal=True
-    )
-    return Means(_mean_member(engine, members), unlabeled / unlabeled[-1])
+    similar: FloatArray | None
+    dissimilar: FloatArray | None
 
 
 @dataclass(frozen=True)
@@ -63,28 +62,84 @@ class Summary:
     gram : array of shape (p, p)
         Mean of ``x x'`` over unlabeled rows x with a one behind their features.
     means : Means
+    spreads : Spreads or None
+        Variances of the means, added up over the columns in units of their variances among
+        unlabeled rows; collected for rewrites that need them.
     """
 
     gram: FloatArray
     means: Means
+    spreads: Spreads | None
+
+    @classmethod
+    def of_sums(cls, gram: FloatArray, pairs: Mapping[Part, Sums]) -> "Summary":
+        """Build from sums over unlabeled rows and over pairs, as `pair_kernel` collects them."""
+        count = gram[-1, -1]
+        gram = gram / count
+        members = {part: sums[0] / sums[0][-1] for part, sums in pairs.items()}
+        means = Means(gram[-1], members.get("similar"), members.get("dissimilar"))
+        if not all(len(sums) == 2 for sums in pairs.values()):
+            return cls(gram, means, None)
+        variance = _variances(np.diag(gram), gram[-1])
+        spreads: dict[Part, float] = {
+            part: _spread(squares[:-1] / (4 * squares[-1]), members[part][:-1], variance)
+            / squares[-1]
+            for part, (_, squares) in pairs.items()
+        }
+        own = np.count_nonzero(variance) / count
+        return cls(
+            gram, means, Spreads(own, spreads.get("similar", 0.0), spreads.get("dissimilar", 0.0))
+        )
+
+    def linear_term(self, prior: float, rewrite: Rewrite = SU) -> FloatArray:
+        """Return c of the reduced objective, ``E[y x] / 2`` as a rewrite estimates it."""
+        means = self.means
+        weights = rewrite.weights(prior, self.spreads)
+        return weights.combine(means.unlabeled, means.similar, means.dissimilar)
 
 
-def summarise(engine: Engine) -> Summary:
+def _variances(squares: FloatArray, means: FloatArray) -> FloatArray:
+    """Return the variances of the features; zero for those that are constant but for rounding."""
+    variance = (squares - means**2)[:-1]
+    return np.where(variance > 1e-12 * squares[:-1], variance, 0.0)
+
+
+def _spread(squares: FloatArray, mean: FloatArray, variance: FloatArray) -> float:
+    """Return the variance of pair means, in units of those given, added up over the columns."""
+    varies = variance > 0
+    within = np.maximum(squares - mean**2, 0.0)
+    return float(np.sum(within[varies] / variance[varies]))
+
+
+def summarise(engine: Engine, rewrite: Rewrite = SU) -> Summary:
     """Collect the means of rows and of their outer products, in one pass."""
-    (total,), members = engine.map_reduce_both(
-        lambda block: (block_gram(block.tables[0]),), _member_sums, frugal=True
-    )
-    gram = total / total[-1, -1]
-    return Summary(gram, Means(_mean_member(engine, members), gram[-1]))
+    kernels: dict[Part, Kernel] = {"unlabeled": lambda block: (block_gram(block.tables[0]),)}
+    for part in rewrite.parts:
+        kernels[part] = pair_kernel(_member_sums, rewrite)
+    pairs = engine.map_reduce_parts(kernels, frugal=not rewrite.needs_spreads)
+    (gram,) = pairs.pop("unlabeled")
+    return Summary.of_sums(gram, pairs)
 
 
-def _member_sums(block: Block) -> Sums:
-    return tuple(map(column_sums, block.tables))
+def pair_kernel(sum_members: Callable[[Block], Any], rewrite: Rewrite) -> Kernel:
+    """Return the kernel that sums what a rewrite needs of pairs: members, and squares if it must.
+
+    Parameters
+    ----------
+    sum_members : callable
+        Sums the columns of all tables of a block.
+    rewrite : Rewrite
+    """
+
+    def members_and_squares(block: Block) -> Sums:
+        squares = Block((squared_sums(*block.tables),), block.start)
+        return sum_members(block), sum_members(squares)
+
+    return members_and_squares if rewrite.needs_spreads else lambda block: (sum_members(block),)
 
 
-def _mean_member(engine: Engine, sums: Sums) -> FloatArray:
-    left, right = sums
-    return np.asarray((left + right) / (2 * engine.count("similar")))
+def _member_sums(block: Block) -> Any:
+    return sum(map(column_sums, block.tables))
 
 
 @dataclass(frozen=True)
@@ -97,11 +152,14 @@ class SUObjective:
     summary : Summary
         Of that engine.
     loss : MarginLoss
+    rewrite : Rewrite, default SU
+        Which kinds of rows the linear term is made of.
     """
 
     engine: Engine
     summary: Summary
     loss: MarginLoss
+    rewrite: Rewrite = SU
 
     @cached_property
     def sample(self) -> MemoryEngine:
@@ -157,7 +215,7 @@ def minimise_su_risk(
     -------
     Solution
     """
-    linear = objective.summary.means.linear_term(prior)
+    linear = objective.summary.linear_term(prior, objective.rewrite)
     if objective.loss == squared:
         gram = objective.summary.gram
         return minimise_squared(

@@ -1,23 +1,32 @@
-"""The unbiased rewrite: classification risk from similar pairs and unlabeled rows.
+"""Classification risk without labels: from pairs and unlabeled rows.
 
-From a loss, a class prior and what was sampled to the paper's SU risk, its variance and its error
-bound, and to the linear term of the reduced objective that solvers minimise. Everything here works
-on arrays of decision values or on means; nothing knows of rows, models or solvers.
+From a loss, a class prior and what was sampled to the paper's SU risk, its forms with dissimilar
+pairs, its variance and its error bound. Everything here works on arrays of decision values or on
+shares of decisions; nothing knows of rows, models or solvers.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._types import FloatArray
+from likewise.engines.base import PAIR_PARTS, Part
 from likewise.su.losses import Loss, get_loss
+from likewise.su.rewrites import (
+    Rewrite,
+    Spreads,
+    Weights,
+    check_prior,
+    choose_rewrite,
+    similar_pair_share,
+)
 
 __all__ = [
     "RiskEstimate",
     "check_prior",
     "error_bound",
-    "linear_term",
     "psd_risk",
     "similar_loss",
     "similar_pair_share",
@@ -51,23 +60,6 @@ class RiskEstimate:
         return f"{self.value:.4f} (standard error {self.standard_error:.4f})"
 
 
-def check_prior(prior: float) -> float:
-    """Return `prior` if the SU risk exists for it; raise a ValueError that says why if not."""
-    if not 0.0 < prior < 1.0:
-        raise ValueError(f"prior must lie strictly between 0 and 1; got {prior!r}.")
-    if prior == 0.5:
-        raise ValueError(
-            "prior=0.5 is the one value at which the SU risk does not exist (it divides by "
-            "2 * prior - 1); with equally large classes similar pairs do not tell them apart."
-        )
-    return prior
-
-
-def similar_pair_share(prior: float) -> float:
-    """Return ``pi_s``, the chance that two independent rows are of one class."""
-    return prior**2 + (1.0 - prior) ** 2
-
-
 def similar_loss(loss: str | Loss, z: ArrayLike, prior: float) -> FloatArray:
     """Return the paper's ``L_S(z) = (l(z, +1) - l(z, -1)) / (2 prior - 1)``."""
     return get_loss(loss).odd(z) / (2.0 * check_prior(prior) - 1.0)
@@ -88,8 +80,13 @@ def su_risk_of_decisions(
     prior: float,
     loss: str | Loss = "zero_one",
     weight: float = 0.5,
+    dissimilar: tuple[ArrayLike, ArrayLike] | None = None,
+    rewrite: str | Rewrite = "auto",
 ) -> RiskEstimate:
-    """Estimate the classification risk from decision values alone (the paper's SU risk).
+    """Estimate the classification risk from decision values alone.
+
+    With similar pairs and unlabeled rows this is the paper's SU risk; dissimilar pairs may stand
+    in the place of similar ones, or beside them.
 
     Parameters
     ----------
@@ -101,8 +98,13 @@ def su_risk_of_decisions(
         Share of class +1, not 0.5.
     loss : str or loss object, default "zero_one"
     weight : float, default 0.5
-        Weight of the left member. Every weight gives an unbiased estimate; 1/2 has the least
-        variance (see `similar_term_variance`) and is the paper's estimator.
+        Weight of the left member of a pair. Every weight gives an unbiased estimate; 1/2 has the
+        least variance (see `similar_term_variance`) and is the paper's estimator.
+    dissimilar : two arrays of shape (n_dissimilar,), optional
+        Decision values of the two members of each dissimilar pair.
+    rewrite : {"auto", "su", "du", "sd", "sdu"} or Rewrite, default "auto"
+        Which kinds of rows the estimate is made of; "auto" takes all pairs, similar and dissimilar
+        ones together with the weights of least variance.
 
     Returns
     -------
@@ -114,11 +116,25 @@ def su_risk_of_decisions(
     >>> print(su_risk_of_decisions([1, 1, -1], [1, 1, -1], [1, 1, 1, -1], prior=0.7))
     0.6417 (standard error 1.1511)
     """
-    left, right = _pair_values(left, right)
+    check_prior(prior)
+    loss = get_loss(loss)
+    given: dict[Part, tuple[ArrayLike, ArrayLike]] = {"similar": (left, right)}
+    if dissimilar is not None:
+        given["dissimilar"] = dissimilar
+    passed = {part: pairs for part, pairs in given.items() if max(map(np.size, pairs))}
+    chosen = choose_rewrite(rewrite, passed, "The risk")
+    values = {part: _pair_values(*passed[part]) for part in chosen.parts}
     (unlabeled,) = _decision_values(unlabeled)
-    pair_terms = _pair_terms(left, right, prior, loss, weight)
-    row_terms = unlabeled_loss(loss, unlabeled, prior)
-    return _estimate([pair_terms, row_terms])
+    odd = {
+        part: weight * loss.odd(first) + (1.0 - weight) * loss.odd(second)
+        for part, (first, second) in values.items()
+    }
+    spreads = Spreads(
+        *(_variance_of_mean(terms) for terms in (loss.odd(unlabeled), *map(odd.get, PAIR_PARTS)))
+    )
+    weights = chosen.weights(prior, spreads)._asdict()
+    rows = loss.even(unlabeled) + weights["unlabeled"] * loss.odd(unlabeled)
+    return _estimate([rows, *(weights[part] * terms for part, terms in odd.items())])
 
 
 def similar_term_variance(
@@ -249,52 +265,31 @@ def error_bound(
     return float(constant * rate)
 
 
-def linear_term(similar_mean: FloatArray, unlabeled_mean: FloatArray, prior: float) -> FloatArray:
-    """Return c of the reduced objective ``mean_U even(w.x) - c.w + (alpha / 2) |w|^2``.
+def zero_one_risk_of_shares(shares: Mapping[Part, FloatArray], weights: Weights) -> FloatArray:
+    """Return the zero-one risk from the shares of rows decided for class +1.
 
-    For a linear-odd loss the similar pairs enter the paper's objective through their mean only:
-    ``c = (pi_s mean_S(x) - mean_U(x) / 2) / (2 prior - 1)``.
-
-    Parameters
-    ----------
-    similar_mean, unlabeled_mean : arrays of shape (..., n_features)
-        Mean row of the members of similar pairs, and of the unlabeled rows.
-    prior : float
-
-    Returns
-    -------
-    array of shape (..., n_features)
-    """
-    mixed = similar_pair_share(prior) * similar_mean - 0.5 * unlabeled_mean
-    return np.asarray(mixed / (2.0 * check_prior(prior) - 1.0))
-
-
-def zero_one_risk_of_shares(
-    similar_share: FloatArray, unlabeled_share: FloatArray, prior: float
-) -> FloatArray:
-    """Return the zero-one SU risk from the shares of rows decided for class +1.
+    It is ``1/2 - E[y sgn f] / 2``, and the expectation is a weighted sum of means.
 
     Parameters
     ----------
-    similar_share, unlabeled_share : arrays of one shape
-        Share of pair members, and of unlabeled rows, with a decision value above zero.
-    prior : float
+    shares : dict from part to array, all of one shape
+        Share of unlabeled rows, and of members of each kind of pairs, with a decision value above
+        zero.
+    weights : Weights
+        Of these means, as a rewrite gives them.
 
     Returns
     -------
     array of that shape
         Unbiased, so possibly negative: average before you read it.
     """
-    similar = similar_pair_share(prior) * (1.0 - 2.0 * similar_share)
-    unlabeled = prior * unlabeled_share - (1.0 - prior) * (1.0 - unlabeled_share)
-    return np.asarray((similar + unlabeled) / (2.0 * check_prior(prior) - 1.0))
+    signs = {part: 2.0 * np.asarray(share) - 1.0 for part, share in shares.items()}
+    return 0.5 - weights.combine(signs["unlabeled"], signs.get("similar"), signs.get("dissimilar"))
 
 
-def _pair_terms(
-    left: FloatArray, right: FloatArray, prior: float, loss: str | Loss, weight: float
-) -> FloatArray:
-    first, second = (similar_loss(loss, z, prior) for z in (left, right))
-    return similar_pair_share(prior) * (weight * first + (1.0 - weight) * second)
+def _variance_of_mean(terms: FloatArray | None) -> float:
+    """Return the variance of a mean of independent terms; zero where there are none."""
+    return 0.0 if terms is None else float(np.var(terms)) / terms.size
 
 
 def _pair_values(left: ArrayLike, right: ArrayLike) -> list[FloatArray]:
