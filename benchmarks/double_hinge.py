@@ -27,7 +27,7 @@ from benchmarks.table import Limit, Row, Table, number, seconds
 from likewise.datasets import list_datasets, load, sample_su
 from likewise.engines import MemoryEngine
 from likewise.statements.labels import locate
-from likewise.su.objective import mean_rows
+from likewise.su.objective import summarise
 from likewise.su.solvers import Solution, minimise_double_hinge, penalty_diagonal
 
 FloatArray = NDArray[np.float64]
@@ -125,7 +125,7 @@ def _compare(weak: tuple[Any, Any], alpha: float, repeats: int) -> list[Row]:
 def _state(X: Any, y: Any, alpha: float) -> _Problem:
     positions = locate(y)
     engine = MemoryEngine(X, positions)
-    linear = mean_rows(engine).linear_term(_PRIOR)
+    linear = summarise(engine).linear_term(_PRIOR)
     penalty = penalty_diagonal(engine.n_features, alpha, regularize_intercept=True)
     return _Problem(engine, X[positions.unlabeled], linear, penalty)
 

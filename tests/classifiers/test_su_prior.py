@@ -35,7 +35,7 @@ def test_case_1_a_given_prior_is_kept_without_an_interval(
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_case_2_without_a_prior_the_larger_class_is_positive(
+def test_case_2_without_a_prior_the_majority_class_is_positive(
     draw_waveform: Draw, estimator: Any
 ) -> None:
     sample = draw_waveform(500, 500, 0.7, 1)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from likewise.datasets import SUSample
 from likewise.engines import PairSource
 
 NAMES = [f"x{k}" for k in range(21)]
@@ -43,66 +42,93 @@ def write_parts(frame: pd.DataFrame, folder: Path, n_files: int, row_group_size:
     return folder
 
 
-def in_memory(sample: SUSample, folder: Path) -> Pass:
+class Sample(Protocol):
+    """Rows and pairs in memory."""
+
+    @property
+    def unlabeled(self) -> np.ndarray: ...
+
+    @property
+    def similar(self) -> Any: ...
+
+    def pack(self) -> Pass: ...
+
+
+def pairs_of(sample: Sample) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The left and the right members of each kind of pairs."""
+    kinds = {kind: getattr(sample, kind, None) for kind in ("similar", "dissimilar")}
+    return {kind: pairs for kind, pairs in kinds.items() if pairs is not None}
+
+
+def side_by_side(pairs: tuple[np.ndarray, np.ndarray]) -> pd.DataFrame:
+    """Left and right members in the columns of one frame."""
+    return pd.concat([table(pairs[0], "left_"), table(pairs[1], "right_")], axis=1)
+
+
+def in_memory(sample: Sample, folder: Path) -> Pass:
     return sample.pack()
 
 
-def parquet_columns(sample: SUSample, folder: Path) -> Pass:
-    left, right = sample.similar
-    pairs = pd.concat([table(left, "left_"), table(right, "right_")], axis=1)
-    return PairSource(
-        write_parts(table(sample.unlabeled), folder / "rows", 3, 37),
-        write_parts(pairs, folder / "pairs", 2, 23),
-    ), None
+def parquet_columns(sample: Sample, folder: Path) -> Pass:
+    pairs: dict[str, Any] = {
+        kind: write_parts(side_by_side(sides), folder / kind, 2, 23)
+        for kind, sides in pairs_of(sample).items()
+    }
+    return PairSource(write_parts(table(sample.unlabeled), folder / "rows", 3, 37), **pairs), None
 
 
-def parquet_tables(sample: SUSample, folder: Path) -> Pass:
+def parquet_tables(sample: Sample, folder: Path) -> Pass:
     """Left and right members in files that are cut differently."""
-    left, right = sample.similar
-    return PairSource(
-        write_parts(table(sample.unlabeled), folder / "rows", 1, 1000),
-        (
-            write_parts(table(left), folder / "left", 2, 17),
-            write_parts(table(right), folder / "right", 1, 31),
-        ),
-    ), None
+    pairs: dict[str, Any] = {
+        kind: (
+            write_parts(table(left), folder / f"{kind}_left", 2, 17),
+            write_parts(table(right), folder / f"{kind}_right", 1, 31),
+        )
+        for kind, (left, right) in pairs_of(sample).items()
+    }
+    return PairSource(write_parts(table(sample.unlabeled), folder / "rows", 1, 1000), **pairs), None
 
 
-def dask_arrays(sample: SUSample, folder: Path) -> Pass:
+def dask_arrays(sample: Sample, folder: Path) -> Pass:
     array = pytest.importorskip("dask.array")
-    left, right = sample.similar
-    return PairSource(
-        array.from_array(sample.unlabeled, chunks=(40, 10)),
-        (array.from_array(left, chunks=(33, 21)), array.from_array(right, chunks=(50, 7))),
-    ), None
+    n_columns = sample.unlabeled.shape[1]
+    pairs: dict[str, Any] = {
+        kind: (
+            array.from_array(left, chunks=(33, n_columns)),
+            array.from_array(right, chunks=(50, 7)),
+        )
+        for kind, (left, right) in pairs_of(sample).items()
+    }
+    return PairSource(array.from_array(sample.unlabeled, chunks=(40, 10)), **pairs), None
 
 
-def dask_frames(sample: SUSample, folder: Path) -> Pass:
+def dask_frames(sample: Sample, folder: Path) -> Pass:
     frames = pytest.importorskip("dask.dataframe")
-    left, right = sample.similar
-    pairs = pd.concat([table(left, "left_"), table(right, "right_")], axis=1)
-    return PairSource(
-        frames.from_pandas(table(sample.unlabeled), npartitions=4),
-        frames.from_pandas(pairs, npartitions=3),
-    ), None
+    pairs: dict[str, Any] = {
+        kind: frames.from_pandas(side_by_side(sides), npartitions=3)
+        for kind, sides in pairs_of(sample).items()
+    }
+    return PairSource(frames.from_pandas(table(sample.unlabeled), npartitions=4), **pairs), None
 
 
-def tensors(sample: SUSample, folder: Path) -> Pass:
+def tensors(sample: Sample, folder: Path) -> Pass:
     torch = pytest.importorskip("torch")
-    left, right = sample.similar
-    return PairSource(
-        torch.from_numpy(sample.unlabeled), (torch.from_numpy(left), torch.from_numpy(right))
-    ), None
+    pairs: dict[str, Any] = {
+        k: tuple(map(torch.from_numpy, sides)) for k, sides in pairs_of(sample).items()
+    }
+    return PairSource(torch.from_numpy(sample.unlabeled), **pairs), None
 
 
-def single_tensors(sample: SUSample, folder: Path) -> Pass:
+def single_tensors(sample: Sample, folder: Path) -> Pass:
     torch = pytest.importorskip("torch")
     source = tensors(sample, folder)[0]
-    similar = tuple(side.to(torch.float32) for side in source.similar)
-    return PairSource(source.unlabeled.to(torch.float32), similar), None
+    pairs: dict[str, Any] = {
+        k: tuple(side.to(torch.float32) for side in p) for k, p in source.pairs.items()
+    }
+    return PairSource(source.unlabeled.to(torch.float32), **pairs), None
 
 
-ENGINES: dict[str, Callable[[SUSample, Path], Pass]] = {
+ENGINES: dict[str, Callable[[Sample, Path], Pass]] = {
     "memory": in_memory,
     "parquet_columns": parquet_columns,
     "parquet_tables": parquet_tables,
@@ -114,7 +140,7 @@ ENGINES: dict[str, Callable[[SUSample, Path], Pass]] = {
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[SUSample], Pass]:
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Sample], Pass]:
     """Bring a sample to one of the engines, as what is passed to ``fit``."""
     name: str = request.param
     if name.startswith("dask"):

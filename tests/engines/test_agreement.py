@@ -1,32 +1,28 @@
 """Every engine gives what the one in memory gives: sums, objectives, and fitted estimators."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.engines import MemoryEngine, PairSource, base, open_engine
 from likewise.engines import torch as torch_engine
 from likewise.engines.kernels import decide
-from likewise.prior import scores
-from likewise.scores.maps import feature_maps
-from likewise.search import learn
 from likewise.statements.labels import locate
 from likewise.su import folds as su_folds
 from likewise.su import objective
 from likewise.su.folds import DealtFolds, fold_risks
 from likewise.su.losses import logistic
 from likewise.su.objective import SUObjective, summarise
+from likewise.su.rewrites import SDU, SU
 from likewise.su.risk import zero_one_risk_of_shares
-from tests.engines.conftest import parquet_columns
+from tests.su.draws import Drawn, draw_pairs
 
-Engine = Callable[[SUSample], tuple[Any, Any]]
+Engine = Callable[[Any], tuple[Any, Any]]
 Draw = Callable[..., SUSample]
 LOSSES = ["squared", "logistic", "double_hinge"]
 
@@ -54,6 +50,8 @@ def test_sums_and_counts_agree(engine: Engine, draw_waveform: Draw, tolerance: f
     assert (rows.count("unlabeled"), rows.count("similar"), rows.n_features) == (211, 103, 21)
     expected, found = summarise(opened(*sample.pack())), summarise(rows)
     np.testing.assert_allclose(found.gram, expected.gram, rtol=tolerance)
+    assert found.means.similar is not None
+    assert expected.means.similar is not None
     np.testing.assert_allclose(found.means.similar, expected.means.similar, rtol=tolerance)
     assert rows.n_passes == 1
 
@@ -133,13 +131,14 @@ def test_of_very_many_rows_some_of_each_fold_are_counted_on(
     monkeypatch.setattr(su_folds, "_COUNTED_ROWS", 60)
     sample, folds = draw_waveform(103, 211), DealtFolds(3)
     weights = list(np.linspace(-1, 1, 3 * 22 * 2).reshape(3, 22, 2))
-    found = fold_risks(opened(*engine(sample)), folds, weights, 0.7)
+    found = fold_risks(opened(*engine(sample)), folds, weights, 0.7, [SU] * 3)
     for fold, own in enumerate(weights):
         # Of 211 rows each fourth of a fold, of 103 pairs each second.
         unlabeled = sample.unlabeled[fold :: 3 * 4]
         pairs = [side[fold :: 3 * 2] for side in sample.similar]
-        shares = [(decide(rows, own) > 0).mean(axis=0) for rows in (np.vstack(pairs), unlabeled)]
-        expected = zero_one_risk_of_shares(shares[0], shares[1], 0.7)
+        kinds: dict[base.Part, Any] = {"similar": np.vstack(pairs), "unlabeled": unlabeled}
+        shares = {part: (decide(rows, own) > 0).mean(axis=0) for part, rows in kinds.items()}
+        expected = zero_one_risk_of_shares(shares, SU.weights(0.7))
         np.testing.assert_allclose(found[fold], expected, atol=1e-10)
 
 
@@ -158,91 +157,62 @@ def test_cross_validation_by_refitting_agrees(
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=max(tolerance, 1e-6))
 
 
-def test_the_prior_is_estimated_from_rows_of_the_source(
-    draw_waveform: Draw, tmp_path: Path
-) -> None:
-    sample = draw_waveform(400, 600, seed=1)
-    found = lw.SUClassifier().fit(*parquet_columns(sample, tmp_path))
-    expected = lw.SUClassifier().fit(*sample.pack())
-    assert found.prior_ == pytest.approx(expected.prior_, abs=1e-6)
-    assert found.n_passes_ == expected.n_passes_ + 1
-
-
 @pytest.fixture
-def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Selection and calibration on so few rows that scores are learned by passes."""
-    monkeypatch.setattr(learn, "_SELECTION_SIZE", 100)
-    monkeypatch.setattr(learn, "_SAMPLE_SIZE", 200)
+def both() -> Drawn:
+    """Pairs of both kinds."""
+    return draw_pairs(np.random.default_rng(0), 103, 77, 211, n_features=21)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"features": "linear", "pairing": "random"},
-        {"features": "linear", "pairing": "free"},
-        {"features": PCA(4), "pairing": "random"},
-    ],
-    ids=["linear", "free", "transformer"],
-)
-@pytest.mark.usefixtures("few_are_many")
-def test_pair_classifiers_learn_the_same_from_all_rows(
-    engine: Engine, draw_waveform: Draw, settings: dict[str, Any], tolerance: float
+def test_dissimilar_pairs_are_summed_in_the_same_pass(
+    engine: Engine, both: Drawn, tolerance: float
 ) -> None:
-    sample = draw_waveform(500, 700)
-    clf = lw.PairClassifier(alphas=[0.1, 0.03], random_state=0, cv=3, **settings)
-    expected, found = clone(clf).fit(*sample.pack()), clf.fit(*engine(sample))
-    assert found.has_signal_
-    assert found.alpha_ == expected.alpha_
-    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=tolerance, atol=tolerance)
-    assert found.prior_ == pytest.approx(expected.prior_, abs=tolerance)
-    assert found.n_passes_ is None or found.n_passes_ <= 15
+    rows, in_memory = opened(*engine(both)), opened(*both.pack())
+    assert rows.pair_parts == ("similar", "dissimilar")
+    assert rows.count("dissimilar") == 77
+    found, expected = summarise(rows, SDU), summarise(in_memory, SDU)
+    for prior in (0.3, 0.7):
+        np.testing.assert_allclose(
+            found.linear_term(prior, SDU), expected.linear_term(prior, SDU), rtol=20 * tolerance
+        )
+    assert found.spreads is not None
+    assert found.spreads == pytest.approx(expected.spreads, rel=tolerance)
+    assert rows.n_passes == 1
 
 
-def test_pair_classifiers_read_few_rows_whole(
-    engine: Engine, draw_waveform: Draw, tolerance: float
+@pytest.mark.parametrize("rewrite", ["du", "sd", "sdu"])
+def test_rewrites_agree_and_cost_no_more_passes(
+    engine: Engine, both: Drawn, rewrite: str, tolerance: float
 ) -> None:
-    sample = draw_waveform(100, 120)
-    clf = lw.PairClassifier(features="linear", alphas=[0.1], pairing="random", random_state=0)
-    expected, found = clone(clf).fit(*sample.pack()), clf.fit(*engine(sample))
-    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=10 * tolerance)
-    assert found.n_features_in_ == 21
+    clf = lw.SUClassifierCV(prior=0.7, rewrite=rewrite, alphas=[1.0, 1e-1])
+    expected, found = clone(clf).fit(*both.pack()), clf.fit(*engine(both))
+    assert found.su_share_ == pytest.approx(expected.su_share_, rel=tolerance)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"],
+        expected.cv_results_["mean_test_score"],
+        atol=max(tolerance, 1e-10),
+    )
+    assert found.n_passes_ == 2
 
 
-def test_a_pair_classifier_takes_no_labels_beside_a_source(
-    draw_waveform: Draw, tmp_path: Path
+def test_only_dissimilar_pairs_are_enough(engine: Engine, tolerance: float) -> None:
+    drawn = draw_pairs(np.random.default_rng(1), 0, 77, 211, n_features=21)
+    expected, found = (
+        lw.SUClassifier(prior=0.7, alpha=0.1).fit(*p) for p in (drawn.pack(), engine(drawn))
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_refitting_without_folds_agrees_with_both_kinds(
+    engine: Engine, both: Drawn, tolerance: float
 ) -> None:
-    source, _ = parquet_columns(draw_waveform(20, 20), tmp_path)
-    with pytest.raises(ValueError, match="pass no y"):
-        lw.PairClassifier().fit(source, np.zeros(5))
-
-
-@pytest.mark.usefixtures("few_are_many")
-def test_a_pair_classifier_names_what_is_not_finite(draw_waveform: Draw, tmp_path: Path) -> None:
-    sample = draw_waveform(500, 700)
-    sample.unlabeled[398, 2] = np.inf  # not among the rows that are looked at first
-    source, _ = parquet_columns(sample, tmp_path)
-    clf = lw.PairClassifier(features="linear", alphas=[0.1], pairing="random", random_state=0)
-    with pytest.raises(ValueError, match="infinity, first at unlabeled row 398, column 'x2'"):
-        clf.fit(source)
-
-
-@pytest.mark.parametrize("estimator", [lw.prior.PairMomentPrior, lw.prior.PairLikelihoodPrior])
-def test_priors_agree(
-    engine: Engine,
-    draw_waveform: Draw,
-    estimator: Any,
-    tolerance: float,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(scores, "_LEARNING_SIZE", 100)
-    monkeypatch.setattr(scores, "_SAMPLE_SIZE", 200)
-
-    def linear(features: Any, *settings: Any, **others: Any) -> Any:
-        return feature_maps("linear", *settings, **others)
-
-    monkeypatch.setattr(scores, "feature_maps", linear)
-    sample = draw_waveform(500, 700)
-    expected = estimator(random_state=0).fit(*sample.pack()).estimate_
-    found = estimator(random_state=0).fit(*engine(sample)).estimate_
-    assert found.value == pytest.approx(expected.value, abs=tolerance)
-    assert found.diagnostics["n_pairs"] == expected.diagnostics["n_pairs"]
+    clf = lw.SUClassifierCV("logistic", prior=0.7, alphas=[1e-2], cv=2)
+    clf.set_params(tol=max(1e-9, 0.1 * tolerance))
+    expected, found = clone(clf).fit(*both.pack()), clf.fit(*engine(both))
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"],
+        expected.cv_results_["mean_test_score"],
+        atol=max(tolerance, 1e-10),
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=max(tolerance, 1e-6))

@@ -47,6 +47,12 @@ def test_pairs_by_ids_are_joined(sample: SUSample, pair_rows: np.ndarray, kind: 
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-10)
     if kind == "ids of a frame":
         np.testing.assert_array_equal(found.feature_names_in_, NAMES)
+    both = PairSource(source.unlabeled, pair_rows[:20], pair_rows[20:])
+    if kind == "ids of a frame":
+        both = PairSource(source.unlabeled, pair_rows[:20] + 1000, pair_rows[20:] + 1000)
+    packed = lw.pack(sample.unlabeled, similar=pair_rows[:20], dissimilar=pair_rows[20:])
+    expected, found = (lw.SUClassifier(prior=0.7).fit(*p) for p in (packed, (both,)))
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.usefixtures("client")

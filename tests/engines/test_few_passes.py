@@ -28,7 +28,7 @@ def fit_double_hinge(
     """Minimise in few passes from every stride-th row, and exactly."""
     X, y = sample.pack()
     engine = MemoryEngine(X, locate(y))
-    linear = summarise(engine).means.linear_term(0.7)
+    linear = summarise(engine).linear_term(0.7)
     penalty = penalty_diagonal(21, alpha, regularize)
     (rows,) = engine.every("unlabeled", stride)
     start = minimise_double_hinge(MemoryEngine.of_unlabeled(rows), linear, penalty).weights

@@ -8,8 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from sklearn.svm import LinearSVC
 
 import likewise as lw
+from likewise.classifiers.rows import read_source
 from likewise.datasets import SUSample
 from likewise.engines import PairSource, open_engine
 from likewise.statements.packing import pack
@@ -91,8 +93,9 @@ def test_pack_returns_a_source_that_has_read_no_rows(
     assert isinstance(X, PairSource)
     assert y is None
     assert lw.SUClassifier(prior=0.7).fit(X, y).n_passes_ == 1
-    with pytest.raises(ValueError, match="Dissimilar pairs are not read"):
-        lw.pack(rows_with_ids, similar=as_ids(pair_rows), dissimilar=as_ids(pair_rows))
+    both, _ = lw.pack(rows_with_ids, similar=as_ids(pair_rows), dissimilar=as_ids(pair_rows[:9]))
+    engine = open_engine(both)
+    assert (engine.count("similar"), engine.count("dissimilar")) == (40, 9)
     with pytest.raises(ValueError, match="no pairs"):
         lw.pack(rows_with_ids)
 
@@ -165,6 +168,21 @@ def test_missing_values_are_located(sample: SUSample, tmp_path: Path, kind: str)
     )
     with pytest.raises(ValueError, match=f"contain NaN, first at {kind} 45, column 'x5'"):
         lw.SUClassifierCV(prior=0.7).fit(source)
+
+
+def test_missing_values_in_dissimilar_pairs_are_located(sample: SUSample, tmp_path: Path) -> None:
+    rows = write_parts(table(sample.unlabeled), tmp_path / "rows", 1, 100)
+    spoiled = sample.unlabeled.copy()
+    spoiled[45, 5] = np.nan
+    others = write_parts(table(spoiled), tmp_path / "others", 2, 30)
+    with pytest.raises(ValueError, match="first at dissimilar pair 45, column 'x5'"):
+        lw.SUClassifier(prior=0.7).fit(PairSource(rows, None, (rows, others)))
+
+
+def test_who_does_not_learn_from_dissimilar_pairs_says_so(sample: SUSample, tmp_path: Path) -> None:
+    rows = write_parts(table(sample.unlabeled), tmp_path / "rows", 1, 100)
+    with pytest.raises(ValueError, match="does not learn from dissimilar pairs"):
+        read_source(LinearSVC(), PairSource(rows, None, (rows, rows)))
 
 
 def test_folds_need_rows_and_go_in_turn(sample: SUSample, tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ def test_pairs_may_be_row_numbers(draw_waveform: Draw, rng: np.random.Generator)
     expected = lw.SUClassifierCV(prior=0.7).fit(*lw.pack(rows, similar=pairs))
     found = lw.SUClassifierCV(prior=0.7).fit(*lw.pack(torch.from_numpy(rows), similar=pairs))
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-10)
+    expected, found = (
+        lw.SUClassifier(prior=0.7).fit(*lw.pack(table, similar=pairs[:20], dissimilar=pairs[20:]))
+        for table in (rows, torch.from_numpy(rows))
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8, atol=1e-8)
 
 
 def test_bad_tensors_are_named() -> None:
@@ -41,7 +46,8 @@ def test_bad_tensors_are_named() -> None:
         ),
         (PairSource(rows, np.array([[0, 5]])), "rows 0 to 4"),
         (PairSource(rows, np.array([[2, 2]])), "Pair 0 joins 2 with itself"),
-        (PairSource(rows, np.array([[0.5, 1.0]])), "row numbers"),
+        (PairSource(rows, np.array([[0.5, 1.0]])), "`similar` must be .* row numbers"),
+        (PairSource(rows, None, np.array([[0.5, 1.0]])), "`dissimilar` must be .* row numbers"),
         (PairSource(rows, (rows, rows[:, :2])), "have 3 columns"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -59,8 +65,12 @@ def test_one_result_is_fetched_in_a_pass(
 
     monkeypatch.setattr(arrays, "to_numpy", counted)
     monkeypatch.setattr(torch_engine, "_HOST_BYTES", 21 * 8 * 50)
-    clf = lw.SUClassifierCV(prior=0.7).fit(as_tensors(draw_waveform(100, 300)))
-    assert len(fetched) == clf.n_passes_ == 2
+    source = as_tensors(draw_waveform(100, 300))
+    for dissimilar in (None, source.similar):
+        fetched.clear()
+        both = PairSource(source.unlabeled, source.similar, dissimilar)
+        clf = lw.SUClassifierCV(prior=0.7).fit(both)
+        assert len(fetched) == clf.n_passes_ == 2
 
 
 def pseudo_huber(*, any_library: bool, seen: list[type]) -> MarginLoss:

@@ -16,6 +16,7 @@ import likewise as lw
 from likewise.datasets import SUSample
 from likewise.report.sensitivity import PriorSensitivity, prior_sensitivity
 from likewise.su.objective import minimise_su_risk
+from tests.su.draws import draw_table
 
 mpl.use("Agg")
 
@@ -57,6 +58,18 @@ def test_it_is_what_plain_refits_give(packed: Any, loss: str, regularize_interce
         assert moved.agreement[i] == np.mean(predicted == clf.predict(unlabeled))
     assert moved.agreement[2] == 1.0
     assert moved.reference == 0.7
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("rewrite", ["auto", "sd", "su"])
+def test_dissimilar_pairs_and_statements_about_one_table_count(loss: str, rewrite: str) -> None:
+    rows, _, alike, different, _ = draw_table(np.random.default_rng(0), 200, 300)
+    X, y = lw.pack(rows / rows.std(axis=0), similar=alike, dissimilar=different)
+    clf = lw.SUClassifier(loss, prior=0.7, alpha=1e-2, rewrite=rewrite)
+    moved = prior_sensitivity(clf, X, y, priors=[0.3, 0.8])
+    for i, prior in enumerate(moved.priors):
+        expected = refit(clf, X, y, prior)
+        np.testing.assert_allclose(moved.coef[i], expected.coef_[0], rtol=1e-6, atol=1e-8)
 
 
 def test_an_unfitted_classifier_does_as_well_and_stays_unfitted(packed: Any) -> None:

@@ -1,10 +1,13 @@
 """The unbiased risk, its variance, and the error bound."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from likewise.su import losses, risk
+from likewise.su.rewrites import REWRITES, SD, SDU, SU, Spreads
 
 PRIORS = [0.1, 0.3, 0.7, 0.9]
 LOSSES = list(losses.LOSSES)
@@ -52,6 +55,50 @@ def test_su_risk_is_unbiased_and_its_standard_error_is_right(name: str, prior: f
     stated = np.sqrt(np.mean([estimate.standard_error**2 for estimate in estimates]))
     # The ratio of deviations has itself a standard error of about 1 / sqrt(2 * 400) = 0.035.
     assert 0.88 < stated / spread < 1.12
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.8])
+@pytest.mark.parametrize("rewrite", list(REWRITES))
+@pytest.mark.parametrize("name", ["zero_one", "logistic"])
+def test_the_risk_is_unbiased_with_dissimilar_pairs_too(
+    name: str, rewrite: str, prior: float
+) -> None:
+    rng = np.random.default_rng([7, int(10 * prior)])
+    estimates = []
+    for _ in range(400):
+        left, right = decide(rng, draw_pairs(rng, 60, prior, same=True)).T
+        first, second = decide(rng, draw_pairs(rng, 60, prior, same=False)).T
+        unlabeled = decide(rng, np.where(rng.random(150) < prior, 1, -1))
+        estimates.append(
+            risk.su_risk_of_decisions(
+                left,
+                right,
+                unlabeled,
+                prior=prior,
+                loss=name,
+                dissimilar=(first, second),
+                rewrite=rewrite,
+            )
+        )
+    values = np.array([estimate.value for estimate in estimates])
+    spread = values.std(ddof=1)
+    assert abs(values.mean() - true_risk(losses.LOSSES[name], prior)) < 3.5 * spread / np.sqrt(400)
+    stated = np.sqrt(np.mean([estimate.standard_error**2 for estimate in estimates]))
+    assert 0.88 < stated / spread < 1.12
+
+
+def test_the_risk_of_all_pairs_has_the_least_standard_error() -> None:
+    rng = np.random.default_rng(8)
+    left, right = decide(rng, draw_pairs(rng, 200, 0.7, same=True)).T
+    others = tuple(decide(rng, draw_pairs(rng, 100, 0.7, same=False)).T)
+    unlabeled = decide(rng, np.where(rng.random(300) < 0.7, 1, -1))
+    errors = {
+        name: risk.su_risk_of_decisions(
+            left, right, unlabeled, prior=0.7, dissimilar=others, rewrite=name
+        ).standard_error
+        for name in ("auto", *REWRITES)
+    }
+    assert errors["auto"] == errors["sdu"] == min(errors.values())
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
@@ -133,18 +180,28 @@ def test_the_reduced_objective_equals_the_papers_risk(name: str, prior: float) -
     full = risk.su_risk_of_decisions(
         left @ w, right @ w, unlabeled @ w, prior=prior, loss=name
     ).value
-    c = risk.linear_term(np.vstack([left, right]).mean(axis=0), unlabeled.mean(axis=0), prior)
+    members = np.vstack([left, right]).mean(axis=0)
+    c = SU.weights(prior).combine(unlabeled.mean(axis=0), members, None)
     loss = losses.LOSSES[name]
     assert isinstance(loss, losses.MarginLoss)
     assert full == pytest.approx(loss.even(unlabeled @ w).mean() - c @ w, abs=1e-12)
 
 
-def test_zero_one_risk_of_shares_agrees_with_the_risk_of_decisions() -> None:
+@pytest.mark.parametrize("rewrite", [SU, SD, SDU.settle(0.3, Spreads(1.0, 2.0, 3.0))])
+def test_zero_one_risk_of_shares_agrees_with_the_risk_of_decisions(rewrite: Any) -> None:
     rng = np.random.default_rng(1)
-    left, right, unlabeled = rng.standard_normal((3, 30))
-    expected = risk.su_risk_of_decisions(left, right, unlabeled, prior=0.3).value
-    shares = np.mean(np.append(left, right) > 0), np.mean(unlabeled > 0)
-    found = risk.zero_one_risk_of_shares(np.array(shares[0]), np.array(shares[1]), 0.3)
+    left, right, first, second, unlabeled = rng.standard_normal((5, 30))
+    expected = risk.su_risk_of_decisions(
+        left, right, unlabeled, prior=0.3, dissimilar=(first, second), rewrite=rewrite
+    ).value
+    found = risk.zero_one_risk_of_shares(
+        {
+            "unlabeled": np.mean(unlabeled > 0),
+            "similar": np.mean(np.append(left, right) > 0),
+            "dissimilar": np.mean(np.append(first, second) > 0),
+        },
+        rewrite.weights(0.3),
+    )
     assert found == pytest.approx(expected)
 
 

@@ -265,7 +265,7 @@ def error_bound(
     return float(constant * rate)
 
 
-def zero_one_risk_of_shares(shares: Mapping[Part, FloatArray], weights: Weights) -> FloatArray:
+def zero_one_risk_of_shares(shares: Mapping[Part, ArrayLike], weights: Weights) -> FloatArray:
     """Return the zero-one risk from the shares of rows decided for class +1.
 
     It is ``1/2 - E[y sgn f] / 2``, and the expectation is a weighted sum of means.
