@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from likewise._types import FloatArray
+from likewise.engines.rows import Positions
+from likewise.statements.statements import Links, Statements
 
 __all__ = ["Beliefs", "HeldOut", "Likelihood", "log_probabilities", "log_sum"]
 
@@ -81,15 +84,27 @@ class Likelihood(ABC):
     Attributes
     ----------
     n_rows, n_classes : int
+    statements : Statements
     """
 
     n_rows: int
     n_classes: int
+    statements: Statements
 
     @property
     @abstractmethod
     def size(self) -> float:
         """The effective number of pairs: what penalties are measured against."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether classes have names, so that they cannot be exchanged: some rows are known."""
+        return False
+
+    @property
+    def is_fresh_mixture(self) -> bool:
+        """Whether statements are fresh pairs of both kinds."""
+        return False
 
     @abstractmethod
     def evaluate(self, log_p: FloatArray, near: Beliefs | None = None) -> Beliefs:
@@ -102,6 +117,79 @@ class Likelihood(ABC):
         near : Beliefs, optional
             Those of nearby probabilities: the search begins there.
         """
+
+    @abstractmethod
+    def among(self, chosen: NDArray[np.bool_]) -> "Likelihood":
+        """Return the likelihood of some of the rows and of the statements about them alone."""
+
+    @abstractmethod
+    def paired(self, pairing: str) -> "Likelihood":
+        """Return the likelihood of the same statements, had they come about another way."""
+
+    @property
+    @abstractmethod
+    def population(self) -> Positions:
+        """Rows that stand for all rows there could be."""
+
+    @property
+    @abstractmethod
+    def links(self) -> Links:
+        """The statements as couples of rows."""
+
+    def ties(self) -> sp.csr_array:
+        """Return how much rows say of each other's class, (n_rows, n_rows), symmetric.
+
+        Similar statements together weigh one, dissimilar ones less one.
+        """
+        links = self.links
+        same = links.is_similar
+        weights = np.where(same, 0.5 / max(same.sum(), 1), -0.5 / max((~same).sum(), 1))
+        both = (np.append(links.left, links.right), np.append(links.right, links.left))
+        return sp.csr_array((np.tile(weights, 2), both), shape=(self.n_rows, self.n_rows))
+
+    @abstractmethod
+    def share_covariance(self, log_p: FloatArray, beliefs: Beliefs) -> FloatArray:
+        """Return the covariance of the classes' shares, the probabilities taken as given.
+
+        It is what is left to know of the shares once the probabilities are calibrated.
+        """
+
+    def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
+        """Return the share of a class among all rows there could be.
+
+        Parameters
+        ----------
+        mean : float
+            Mean probability of the class over the population's rows.
+        beliefs : Beliefs
+        k : int
+            The class.
+        """
+        return mean
+
+    @abstractmethod
+    def simulate(
+        self, log_p: FloatArray, beliefs: Beliefs, draw: np.random.Generator
+    ) -> tuple[NDArray[np.intp], "Likelihood"]:
+        """Draw a sample in which pairs were formed at random.
+
+        Returns
+        -------
+        rows : integer array
+            Which rows it consists of.
+        likelihood : Likelihood
+            Of the statements about these.
+        """
+
+    def held(self, beliefs: Beliefs | None) -> "Likelihood":
+        """Return the likelihood with learned numbers, such as an error rate, held as they are.
+
+        Parameters
+        ----------
+        beliefs : Beliefs or None
+            Where the numbers are taken from; None for those that learning starts from.
+        """
+        return self
 
     @abstractmethod
     def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:

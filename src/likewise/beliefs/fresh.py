@@ -1,532 +1,238 @@
-"""The pair likelihood: how well class scores explain which rows were paired.
+"""Fresh pairs: members are rows of their own, drawn as pairs beside unlabeled rows.
 
-With ``eta_k(x)`` the chance of class k for a row x and ``q_k`` its mean over rows, the density of a
-pair against that of two independent rows is::
-
-    similar, formed at random:   sum_k eta_k(a) eta_k(b) / sum_k q_k^2
-    similar, formed freely:      sum_k rho_k eta_k(a) eta_k(b) / q_k^2
-    dissimilar:                  (1 - sum_k eta_k(a) eta_k(b)) / (1 - sum_k q_k^2)
-
-``rho_k`` is the share of class k among freely formed similar pairs. The rows' own distribution is
-left open and profiled out: the members of pairs are rows too, drawn with a known preference, so
-that together with the unlabeled rows they tell what ``q`` is (empirical likelihood; weights
-``1 / sum_k c_k eta_k``). For a constant eta the log-likelihood is zero, and at its best it is the
-information that pairs carry, in nats. Everything here works on scores; models are not known.
+The paper's setting. The mathematics is in `likewise.beliefs.expansion`; here it takes the form that
+all kinds of statements have.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._types import FloatArray
-from likewise.engines.rows import RowSets, count_positions
+from likewise.beliefs.base import Beliefs, HeldOut, Likelihood
+from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
+from likewise.beliefs.fixed_point import settle
+from likewise.engines.rows import Positions, row_numbers
+from likewise.statements.labels import row_sets_of
+from likewise.statements.statements import Links, Statements
 
-__all__ = [
-    "Counts",
-    "Curvature",
-    "Expansion",
-    "curvature",
-    "expand",
-    "log_probabilities",
-    "share_covariance",
-]
+__all__ = ["FreshLikelihood"]
 
-_SMALLEST_SHARE = 1e-12
-"""Shares are kept above it: freely formed pairs divide by them."""
+_SMALLEST_SHARE = 1e-9
 
 
-class Counts(NamedTuple):
-    """How many rows and pairs there are; scores stand in the order that `likewise.pack` makes."""
+class FreshLikelihood(Likelihood):
+    """The likelihood of fresh pairs and unlabeled rows.
 
-    unlabeled: int
-    similar: int
-    dissimilar: int = 0
+    Parameters
+    ----------
+    statements : Statements
+        With ``is_fresh``.
+    n_classes : int
+    pairing : {"random", "free"}
+        Whether similar pairs were formed at random, or classes have shares of their own among them.
+    """
 
-    @classmethod
-    def of(cls, rows: RowSets) -> "Counts":
-        """Count the rows and pairs that weak labels name."""
-        parts = (rows.unlabeled, rows.left, rows.dissimilar_left)
-        return cls(*(count_positions(part) for part in parts))
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs of both kinds."""
-        return self.similar + self.dissimilar
+    def __init__(self, statements: Statements, n_classes: int, pairing: str = "random") -> None:
+        self.statements = statements
+        self.n_rows = statements.n_rows
+        self.n_classes = n_classes
+        self.pairing = pairing
+        self._rows = row_sets_of(statements)
+        self.counts = Counts.of(self._rows)
 
     @property
-    def rows(self) -> int:
-        """Number of rows: both members of every pair, and the unlabeled rows."""
-        return 2 * self.pairs + self.unlabeled
+    def size(self) -> float:
+        """Number of pairs."""
+        return float(max(self.counts.pairs, 1))
 
     @property
-    def alone(self) -> slice:
+    def is_fresh_mixture(self) -> bool:
+        """Whether there are dissimilar pairs too."""
+        return self.counts.dissimilar > 0
+
+    @property
+    def population(self) -> Positions:
         """The unlabeled rows."""
-        return slice(0, self.unlabeled)
+        return self._rows.unlabeled
 
     @property
-    def members(self) -> slice:
-        """The members of all pairs."""
-        return slice(self.unlabeled, self.rows)
+    def links(self) -> Links:
+        """The pairs."""
+        return self.statements.links
 
-    @property
-    def left(self) -> slice:
-        """Left members of the similar pairs."""
-        return slice(self.unlabeled, self.unlabeled + self.similar)
+    def among(self, chosen: NDArray[np.bool_]) -> "FreshLikelihood":
+        """Return the likelihood of some of the rows; pairs must be whole."""
+        return FreshLikelihood(self.statements.among(chosen), self.n_classes, self.pairing)
 
-    @property
-    def right(self) -> slice:
-        """Right members of the similar pairs."""
-        return slice(self.left.stop, self.left.stop + self.similar)
+    def paired(self, pairing: str) -> "FreshLikelihood":
+        """Return the likelihood of the same pairs, had they come about another way."""
+        return FreshLikelihood(self.statements, self.n_classes, pairing)
 
-    @property
-    def dissimilar_left(self) -> slice:
-        """Left members of the dissimilar pairs."""
-        return slice(self.right.stop, self.right.stop + self.dissimilar)
+    def evaluate(self, log_p: FloatArray, near: Beliefs | None = None) -> Beliefs:
+        """Return what the pairs imply; see `Likelihood`."""
+        start = None if near is None else near.state
+        ordered = self._ordered(log_p)
+        pair_shares = None
+        if self.pairing == "free":
+            first = _first_pair_shares(np.exp(ordered[self.counts.alone]), near)
+            pair_shares = self._settled_pair_shares(ordered, first, start)
+        return self._beliefs(ordered, expand(ordered, self.counts, pair_shares, start), pair_shares)
 
-    @property
-    def dissimilar_right(self) -> slice:
-        """Right members of the dissimilar pairs."""
-        return slice(self.dissimilar_left.stop, self.rows)
+    def _settled_pair_shares(
+        self, ordered: FloatArray, first: FloatArray, start: FloatArray | None
+    ) -> FloatArray:
+        """Return the pair shares that are likeliest: what they imply is what they are."""
+        n_similar = max(self.counts.similar, 1)
 
-    @property
-    def row_sets(self) -> RowSets:
-        """Where each kind of row stands, in the terms of `likewise.engines.rows`."""
-        parts = (self.alone, self.left, self.right, self.dissimilar_left, self.dissimilar_right)
-        return RowSets(*(slice(part.start, part.stop, 1) for part in parts))
+        def step(shares: FloatArray) -> FloatArray:
+            shares = _as_shares(shares)
+            found = expand(ordered, self.counts, shares, start)
+            implied = shares - found.pair_gradient * self.counts.pairs / n_similar
+            return np.asarray(implied)
 
+        return _as_shares(settle(step, first)) if self.counts.similar else first
 
-@dataclass(frozen=True)
-class Expansion:
-    """The mean negative log-likelihood, in nats per pair, and what belongs to it.
-
-    Attributes
-    ----------
-    value : float
-        Below zero if the scores know something of the classes.
-    gradient : array of shape (n_rows, n_classes)
-        In the scores.
-    pair_gradient : array of shape (n_classes,)
-        In the logarithms of the pair shares (up to normalisation); zeros for random pairing.
-    shares : array of shape (n_classes,)
-        Share of each class among rows, the ``q`` above.
-    weights : array of shape (n_rows,)
-        Weight of each row in the profiled distribution of rows; they sum to one.
-    """
-
-    value: float
-    gradient: FloatArray
-    pair_gradient: FloatArray
-    shares: FloatArray
-    weights: FloatArray
-
-
-def log_probabilities(scores: FloatArray) -> FloatArray:
-    """Return log-probabilities, (n_rows, n_classes), of scores.
-
-    Parameters
-    ----------
-    scores : array of shape (n_rows,) or (n_rows, n_classes)
-        Log-odds of the second of two classes, or one score per class (softmax).
-
-    Returns
-    -------
-    array of shape (n_rows, n_classes)
-    """
-    if scores.ndim == 1:
-        tail = np.log1p(np.exp(-np.abs(scores)))
-        # Class by class in memory: sums over a few classes are then sums of long vectors.
-        return np.stack([-np.maximum(scores, 0.0) - tail, np.minimum(scores, 0.0) - tail]).T
-    scores = np.asfortranarray(scores)
-    return np.asarray(scores - _log_sum(scores)[:, None])
-
-
-def expand(
-    log_p: FloatArray,
-    counts: Counts,
-    pair_shares: FloatArray | None = None,
-    start: FloatArray | None = None,
-) -> Expansion:
-    """Return the mean negative log-likelihood with its first derivatives.
-
-    Parameters
-    ----------
-    log_p : array of shape (n_rows, n_classes)
-        Log-probabilities of the classes, rows in the order of `Counts`.
-    counts : Counts
-    pair_shares : array of shape (n_classes,), optional
-        Shares of the classes among freely formed similar pairs; None for pairs formed at random.
-    start : array of shape (n_classes,), optional
-        Where to begin the search for the shares of the classes.
-
-    Returns
-    -------
-    Expansion
-    """
-    pairs = _Pairs.of(log_p, counts)
-    eta = np.exp(log_p)
-    q = _settle(eta, pairs, counts, pair_shares, start)
-    joint, members = pairs.similar_terms(q, pair_shares)
-    c = _preferences(q, members, counts, pair_shares)
-    preference = eta @ c
-    weights = 1.0 / preference
-    gradient = eta * weights[:, None]  # from here in place: at millions of rows memory is the cost
-    gradient *= c
-    gradient[counts.alone] -= eta[counts.alone]
-    gradient[counts.left] -= members
-    gradient[counts.right] -= members
-    different, of_left, of_right = pairs.dissimilar_terms()
-    gradient[counts.dissimilar_left] -= of_left
-    gradient[counts.dissimilar_right] -= of_right
-    square = float(q @ q)
-    value = np.log(preference, out=preference).sum() - counts.rows * np.log(counts.rows)
-    value -= joint.sum() + different.sum()
-    gradient /= counts.pairs
-    if counts.dissimilar:
-        value += counts.dissimilar * np.log1p(-square)
-    if pair_shares is None:
-        value += counts.similar * np.log(square)
-        pair_gradient = np.zeros_like(q)
-    else:
-        pair_gradient = (counts.similar * pair_shares - members.sum(axis=0)) / counts.pairs
-    return Expansion(float(value / counts.pairs), gradient, pair_gradient, q, weights)
-
-
-def share_covariance(
-    log_p: FloatArray,
-    counts: Counts,
-    expansion: Expansion,
-    pair_shares: FloatArray | None = None,
-) -> FloatArray:
-    """Return the covariance of the shares of the classes, the scores taken as given.
-
-    It is the inverse curvature of the log-likelihood in the shares, the rows' weights following
-    them: what is left to know of the shares once the scores are calibrated.
-
-    Parameters
-    ----------
-    log_p, counts, pair_shares
-        As in `expand`.
-    expansion : Expansion
-        What `expand` returned for them.
-
-    Returns
-    -------
-    array of shape (n_classes, n_classes)
-    """
-    q = expansion.shares
-    # The share of the first class is one less the others: derivatives are along these columns.
-    others = np.vstack([-np.ones(q.size - 1), np.eye(q.size - 1)])
-    excess = (np.exp(log_p) - q)[:, 1:]
-    slope, curvature = _pair_share_terms(log_p, counts, q, pair_shares)
-    weighted = expansion.weights[:, None] * excess
-    multiplier = others.T @ slope
-    information = np.linalg.pinv(weighted.T @ weighted) + others.T @ curvature @ others
-    information += np.outer(multiplier, multiplier) / counts.rows
-    return np.asarray(others @ np.linalg.pinv(information) @ others.T)
-
-
-def _pair_share_terms(
-    log_p: FloatArray, counts: Counts, q: FloatArray, pair_shares: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return first and second derivatives in q of the pairs' negative log-likelihood."""
-    square, eye = float(q @ q), np.eye(q.size)
-    slope, curvature = np.zeros(q.size), np.zeros((q.size, q.size))
-    if counts.dissimilar:
-        rest = 1.0 - square
-        slope -= 2.0 * counts.dissimilar * q / rest
-        curvature -= counts.dissimilar * (2.0 * eye / rest + 4.0 * np.outer(q, q) / rest**2)
-    if pair_shares is None:
-        slope += 2.0 * counts.similar * q / square
-        curvature += counts.similar * (2.0 * eye / square - 4.0 * np.outer(q, q) / square**2)
-        return slope, curvature
-    members = _Pairs.of(log_p, counts).similar_terms(q, pair_shares)[1]
-    totals = members.sum(axis=0)
-    spread = np.diag(totals) - members.T @ members
-    slope += 2.0 * totals / q
-    curvature -= np.diag(2.0 * totals / q**2) + 4.0 * spread / np.outer(q, q)
-    return slope, curvature
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """What pairs say whatever the shares are."""
-
-    together: FloatArray
-    """``log eta_k(a) eta_k(b)`` of the similar pairs, (n_similar, n_classes)."""
-    left: FloatArray
-    right: FloatArray
-    """Log-probabilities of the members of the dissimilar pairs, (n_dissimilar, n_classes)."""
-
-    @classmethod
-    def of(cls, log_p: FloatArray, counts: Counts) -> "_Pairs":
-        return cls(
-            log_p[counts.left] + log_p[counts.right],
-            log_p[counts.dissimilar_left],
-            log_p[counts.dissimilar_right],
+    def _beliefs(
+        self, ordered: FloatArray, found: Expansion, pair_shares: FloatArray | None
+    ) -> Beliefs:
+        gradient = -found.gradient * self.counts.pairs
+        return Beliefs(
+            value=-found.value * self.counts.pairs,
+            gradient=self._in_place(gradient),
+            posteriors=self._in_place(self._posteriors(ordered, found, pair_shares)),
+            shares=found.shares,
+            weights=self._in_place(found.weights),
+            pair_shares=pair_shares,
+            wrong=np.zeros(self.counts.pairs),
+            state=found.shares,
         )
 
-    def similar_terms(
-        self, q: FloatArray, pair_shares: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return log-densities less the shares' constant, and the chance of each class."""
-        terms = self.together
+    def _posteriors(
+        self, ordered: FloatArray, found: Expansion, pair_shares: FloatArray | None
+    ) -> FloatArray:
+        """Return class probabilities given the partner; of unlabeled rows as they are."""
+        eta, counts = np.exp(ordered), self.counts
+        rate = np.ones(found.shares.size)
         if pair_shares is not None:
-            terms = terms + np.log(np.maximum(pair_shares, 1e-300)) - 2.0 * np.log(q)
-        joint = _log_sum(terms)
-        chances = terms - joint[:, None]
-        return joint, np.exp(chances, out=chances)
-
-    def dissimilar_spread(self) -> FloatArray:
-        """Return the joint chances of the members' classes less their product, per pair."""
-        joint, of_left, of_right = self.dissimilar_terms()
-        logs = self.left[:, :, None] + self.right[:, None, :] - joint[:, None, None]
-        unequal = ~np.eye(self.left.shape[1], dtype=bool)
-        return np.asarray(np.exp(logs) * unequal - of_left[:, :, None] * of_right[:, None, :])
-
-    def dissimilar_terms(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return ``log(1 - sum_k eta_k eta'_k)`` and the chance of each class of both members."""
-        of_left = self.left + _log_others(self.right)
-        of_right = self.right + _log_others(self.left)
-        joint = _log_sum(of_left)
-        return joint, np.exp(of_left - joint[:, None]), np.exp(of_right - joint[:, None])
-
-
-def _log_sum(terms: FloatArray) -> FloatArray:
-    """Return the logarithm of the sum of exponentials along the last axis."""
-    if not terms.size:
-        return np.zeros(terms.shape[:-1])
-    highest = terms.max(axis=-1)
-    shifted = terms - highest[..., None]
-    total = np.exp(shifted, out=shifted).sum(axis=-1)
-    return np.asarray(np.log(total, out=total) + highest)
-
-
-def _log_others(log_p: FloatArray) -> FloatArray:
-    """Return ``log(1 - eta_k)``, from the other classes so that no digit is lost."""
-    if not log_p.size:
-        return log_p
-    k = log_p.shape[1]
-    others = np.where(np.eye(k, dtype=bool), -np.inf, log_p[:, None, :])
-    return _log_sum(others)
-
-
-def _preferences(
-    q: FloatArray, members: FloatArray, counts: Counts, pair_shares: FloatArray | None
-) -> FloatArray:
-    """Return c: how many sampled rows there are for each row of a class, (n_classes,)."""
-    square = float(q @ q)
-    c = np.full(q.size, float(counts.unlabeled))
-    if counts.dissimilar:
-        c += 2.0 * counts.dissimilar * (1.0 - q) / (1.0 - square)
-    if pair_shares is None:
-        return np.asarray(c + 2.0 * counts.similar * q / square)
-    return np.asarray(c + 2.0 * members.sum(axis=0) / q)
-
-
-def _preference_slopes(
-    q: FloatArray, members: FloatArray, counts: Counts, pair_shares: FloatArray | None
-) -> FloatArray:
-    """Return the derivatives of c in q, entry (k, l) that of ``c_k`` in ``q_l``."""
-    square, eye = float(q @ q), np.eye(q.size)
-    slopes = np.zeros((q.size, q.size))
-    if counts.dissimilar:
-        rest = 1.0 - square
-        slopes += 2.0 * counts.dissimilar * (2.0 * np.outer(1.0 - q, q) / rest**2 - eye / rest)
-    if pair_shares is None:
-        return np.asarray(
-            slopes + 2.0 * counts.similar * (eye / square - 2.0 * np.outer(q, q) / square**2)
-        )
-    totals = members.sum(axis=0)
-    spread = np.diag(totals) - members.T @ members
-    return np.asarray(slopes - 4.0 * spread / np.outer(q, q) - 2.0 * np.diag(totals / q**2))
-
-
-def _settle(
-    eta: FloatArray,
-    pairs: _Pairs,
-    counts: Counts,
-    pair_shares: FloatArray | None,
-    start: FloatArray | None = None,
-) -> FloatArray:
-    """Return the shares q that agree with the rows' weights they imply: ``sum_i w_i eta_i = q``."""
-    if start is None:
-        start = (eta[counts.alone] if counts.unlabeled else eta).mean(axis=0)
-    q = _as_shares(start)
-    residual, jacobian = _mismatch(q, eta, pairs, counts, pair_shares)
-    for _ in range(100):
-        if np.abs(residual).max() < 1e-9:
-            break
-        # Newton's step where it helps, else the fixed-point step, which always goes uphill.
-        try:
-            trial = _as_shares(q - np.linalg.solve(jacobian, residual))
-        except np.linalg.LinAlgError:
-            trial = _as_shares(q + residual)
-        found = _mismatch(trial, eta, pairs, counts, pair_shares)
-        if not np.abs(found[0]).max() < 0.9 * np.abs(residual).max():
-            trial = _as_shares(q + residual)
-            found = _mismatch(trial, eta, pairs, counts, pair_shares)
-        if np.abs(trial - q).max() < 1e-15:
-            break
-        q, (residual, jacobian) = trial, found
-    return q
-
-
-def _as_shares(q: FloatArray) -> FloatArray:
-    q = np.maximum(q, _SMALLEST_SHARE)
-    return np.asarray(q / q.sum())
-
-
-def _mismatch(
-    q: FloatArray,
-    eta: FloatArray,
-    pairs: _Pairs,
-    counts: Counts,
-    pair_shares: FloatArray | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Return ``sum_i w_i eta_i - q`` and its derivatives in q."""
-    members = pairs.similar_terms(q, pair_shares)[1] if pair_shares is not None else np.zeros(0)
-    weights = 1.0 / (eta @ _preferences(q, members, counts, pair_shares))
-    slopes = _preference_slopes(q, members, counts, pair_shares)
-    weighted = eta * weights[:, None]
-    return weights @ eta - q, -(weighted.T @ weighted) @ slopes - np.eye(q.size)
-
-
-@dataclass(frozen=True)
-class Curvature:
-    """Second derivatives of the mean negative log-likelihood in the scores.
-
-    Rows are coupled in three ways only: through their own classes, through their partner, and
-    through the few shares that all rows have in common.
-
-    Attributes
-    ----------
-    own : array of shape (n_rows, n_classes, n_classes)
-    similar : array of shape (n_similar, n_classes, n_classes)
-        Left against right members of the similar pairs.
-    dissimilar : array of shape (n_dissimilar, n_classes, n_classes)
-    forward, backward : arrays of shape (n_rows, n_classes, n_common)
-    inner : array of shape (n_common, n_common)
-        What is in common adds ``forward @ inner @ backward'``.
-    counts : Counts
-    """
-
-    own: FloatArray
-    similar: FloatArray
-    dissimilar: FloatArray
-    forward: FloatArray
-    backward: FloatArray
-    inner: FloatArray
-    counts: Counts
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        """Return the second derivatives times a direction, both of shape (n_rows, n_classes)."""
-        counts = self.counts
-        common = self.inner @ np.einsum("ikg,ik->g", self.backward, direction)
-        result = np.einsum("ikl,il->ik", self.own, direction) + self.forward @ common
-        for blocks, left, right in (
-            (self.similar, counts.left, counts.right),
-            (self.dissimilar, counts.dissimilar_left, counts.dissimilar_right),
+            rate = pair_shares / found.shares**2
+        together = eta[counts.left] * eta[counts.right] * rate
+        eta[counts.left] = eta[counts.right] = together / together.sum(axis=1, keepdims=True)
+        left, right = eta[counts.dissimilar_left], eta[counts.dissimilar_right]
+        apart = left * (1.0 - right), right * (1.0 - left)
+        for part, values in zip(
+            (counts.dissimilar_left, counts.dissimilar_right), apart, strict=True
         ):
-            result[left] += np.einsum("ikl,il->ik", blocks, direction[right])
-            result[right] += np.einsum("ilk,il->ik", blocks, direction[left])
-        return np.asarray(result)
+            eta[part] = values / np.maximum(values.sum(axis=1, keepdims=True), 1e-300)
+        return eta
+
+    def share_covariance(self, log_p: FloatArray, beliefs: Beliefs) -> FloatArray:
+        """Return the covariance of the classes' shares; see `Likelihood`."""
+        found = Expansion(
+            0.0, beliefs.gradient, np.zeros(0), beliefs.shares, self._ordered(beliefs.weights)
+        )
+        return share_covariance(self._ordered(log_p), self.counts, found, beliefs.pair_shares)
+
+    def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
+        """Return the share of a class: members of pairs tell of it too; see `Likelihood`."""
+        return float(beliefs.shares[k])
+
+    def simulate(
+        self, log_p: FloatArray, beliefs: Beliefs, draw: np.random.Generator
+    ) -> tuple[NDArray[np.intp], "FreshLikelihood"]:
+        """Draw rows and pairs formed at random from the fitted distribution."""
+        joint = beliefs.weights[:, None] * np.exp(log_p)
+        shares, k = beliefs.shares, self.n_classes
+
+        def rows_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
+            numbers = np.empty(classes.size, dtype=np.intp)
+            for one in range(k):
+                of_class = classes == one
+                weights = joint[:, one] / joint[:, one].sum()
+                numbers[of_class] = draw.choice(weights.size, size=int(of_class.sum()), p=weights)
+            return numbers
+
+        def class_pairs(size: int, allowed: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+            weights = (np.outer(shares, shares) * allowed).ravel()
+            drawn = draw.choice(weights.size, size=size, p=weights / weights.sum())
+            return [np.asarray(side) for side in np.divmod(drawn, k)]
+
+        same = np.eye(k, dtype=bool)
+        alone = draw.choice(k, size=self.counts.unlabeled, p=shares / shares.sum())
+        sides = class_pairs(self.counts.similar, same) + class_pairs(self.counts.dissimilar, ~same)
+        rows = np.concatenate([rows_of(classes) for classes in (alone, *sides)])
+        return rows, FreshLikelihood(in_order(self.counts), k, self.pairing)
+
+    def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Return a fold of rows; see `Likelihood`."""
+        links = self.links
+        touched = rows[links.left] | rows[links.right]
+        outside = ~rows
+        outside[links.left[touched]] = outside[links.right[touched]] = False
+        judged = float(np.count_nonzero(rows[links.left] & rows[links.right]))
+        return HeldOut(rows, outside, self.among(outside), judged)
+
+    def evidence(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
+        """Return the log-likelihood of a fold's own pairs; see `Likelihood`.
+
+        A model without features has none.
+        """
+        if not fold.n_judged:
+            return 0.0
+        test = self.among(fold.rows)
+        found = expand(test._ordered(log_p[fold.rows]), test.counts, trained.pair_shares)
+        return -found.value * test.counts.pairs
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp] | None:
+        """Rows in the order of `Counts`; None if they are in it."""
+        order = np.concatenate([row_numbers(part) for part in self._rows])
+        return None if np.array_equal(order, np.arange(self.n_rows)) else order
+
+    def _ordered(self, values: FloatArray) -> FloatArray:
+        return values if self._order is None else values[self._order]
+
+    def _in_place(self, ordered: FloatArray) -> FloatArray:
+        if self._order is None:
+            return ordered
+        values = np.empty_like(ordered)
+        values[self._order] = ordered
+        return values
 
 
-def curvature(
-    log_p: FloatArray,
-    counts: Counts,
-    expansion: Expansion,
-    pair_shares: FloatArray | None = None,
-) -> Curvature:
-    """Return the second derivatives of the mean negative log-likelihood in the scores.
+def in_order(counts: Counts) -> Statements:
+    """Return fresh pairs whose rows stand in the order of `Counts`.
 
     Parameters
     ----------
-    log_p, counts, pair_shares
-        As in `expand`.
-    expansion : Expansion
-        What `expand` returned for them.
-
-    Returns
-    -------
-    Curvature
+    counts : Counts
     """
-    eta, q, pairs = np.exp(log_p), expansion.shares, _Pairs.of(log_p, counts)
-    members = pairs.similar_terms(q, pair_shares)[1]
-    c = _preferences(q, members, counts, pair_shares)
-    tilted = eta * c * expansion.weights[:, None]
-    own = _spread(tilted)
-    own[counts.alone] -= _spread(eta[counts.alone])
-    both = _spread(members)
-    own[counts.left] -= both
-    own[counts.right] -= both
-    _, of_left, of_right = pairs.dissimilar_terms()
-    own[counts.dissimilar_left] -= _spread(of_left)
-    own[counts.dissimilar_right] -= _spread(of_right)
-    forward, backward, inner = _common_terms(
-        eta, tilted, members, c, counts, expansion, pair_shares
-    )
-    n = counts.pairs
-    return Curvature(
-        own / n,
-        -both / n,
-        -pairs.dissimilar_spread() / n,
-        forward / n,
-        backward,
-        inner,
-        counts,
-    )
-
-
-def _spread(chances: FloatArray) -> FloatArray:
-    """Return ``diag(p) - p p'`` of every row of chances."""
-    return np.asarray(chances[:, :, None] * (np.eye(chances.shape[1]) - chances[:, None, :]))
-
-
-def _common_terms(
-    eta: FloatArray,
-    tilted: FloatArray,
-    members: FloatArray,
-    c: FloatArray,
-    counts: Counts,
-    expansion: Expansion,
-    pair_shares: FloatArray | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how the gradient depends on the common shares, and they on the scores.
-
-    In common are the classes' shares q and, for freely formed pairs, the classes' totals among
-    pairs; they solve equations whose derivatives are collected here.
-    """
-    q, k, weights = expansion.shares, expansion.shares.size, expansion.weights
-    weighted = eta * weights[:, None]
-    outer = weighted.T @ weighted
-    tilt, both = _spread(tilted), _spread(members)
-    # The derivative of w_i eta_ik in the score of class m, the first of the two class axes.
-    backward = weighted[:, None, :] * (np.eye(k) - tilted[:, :, None])
-    if pair_shares is None:
-        slopes = _preference_slopes(q, members, counts, None)
-        forward = tilt @ (slopes / c[:, None])
-        return forward, backward, np.asarray(np.linalg.inv(outer @ slopes + np.eye(k)))
-    totals = members.sum(axis=0)
-    spread = np.diag(totals) - members.T @ members
-    direct = _preference_slopes(q, members, counts, pair_shares) + 4.0 * spread / np.outer(q, q)
-    by_total = np.diag(2.0 / q)
-    forward = np.concatenate([tilt @ (direct / c[:, None]), tilt @ (by_total / c[:, None])], axis=2)
-    drift = both * (2.0 / q)
-    forward[counts.left, :, :k] += drift
-    forward[counts.right, :, :k] += drift
-    of_totals = np.zeros((eta.shape[0], k, k))
-    of_totals[counts.left] = both
-    of_totals[counts.right] = both
-    equations = np.block(
+    members = np.concatenate(
         [
-            [-outer @ direct - np.eye(k), -outer @ by_total],
-            [-2.0 * spread / q, -np.eye(k)],
+            np.column_stack([np.arange(side.start, side.stop) for side in sides]).ravel()
+            for sides in (
+                (counts.left, counts.right),
+                (counts.dissimilar_left, counts.dissimilar_right),
+            )
         ]
     )
-    return (
-        forward,
-        np.concatenate([backward, of_totals], axis=2),
-        np.asarray(np.linalg.inv(-equations)),
+    return Statements(
+        counts.rows,
+        members,
+        2 * np.arange(counts.pairs + 1),
+        np.arange(counts.pairs) < counts.similar,
+        np.arange(counts.pairs),
+        is_fresh=True,
     )
+
+
+def _first_pair_shares(eta: FloatArray, near: Beliefs | None) -> FloatArray:
+    if near is not None and near.pair_shares is not None:
+        return near.pair_shares
+    return _as_shares(eta.mean(axis=0) ** 2) if eta.size else np.full(eta.shape[1], 1.0)
+
+
+def _as_shares(shares: FloatArray) -> FloatArray:
+    shares = np.maximum(shares, _SMALLEST_SHARE)
+    return np.asarray(shares / shares.sum())

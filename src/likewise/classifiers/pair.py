@@ -5,13 +5,12 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 """
 
 import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from numbers import Integral
+from collections.abc import Callable, Collection, Sequence
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import check_random_state
@@ -19,25 +18,30 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._types import FloatArray
+from likewise.beliefs.base import Likelihood, log_probabilities
+from likewise.beliefs.components import ContradictionError
+from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers.rows import read_source
 from likewise.classifiers.scoring import ScoresTrueClasses
-from likewise.engines import Engine, PairSource
-from likewise.engines.rows import RowSets, is_sparse
+from likewise.engines import PairSource
+from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
 from likewise.scores.features import check_magnitude
 from likewise.scores.maps import feature_maps
-from likewise.search.calibration import CROSS_FITTED, calibrate, calibrate_classes
+from likewise.search.climb import exchanged
+from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
 from likewise.search.information import PairInformation, pair_information
-from likewise.search.learn import Learned, Settings, learn, learn_from_engine
+from likewise.search.learn import Learned, learn
 from likewise.search.pairing import PairingTest, compare_pairings
-from likewise.statements.labels import locate_pairs
+from likewise.search.rows import EngineRows, MemoryRows, SourceRows
+from likewise.search.settings import Settings, default_pairing
+from likewise.statements.known import Known, read_known
+from likewise.statements.labels import WeakLabels, statements_for
 
 _EMPTY = 0.005
 """Share of rows below which a class counts as not there."""
 _LEVEL = 0.95
 """Level of `prior_interval_`."""
-_NORMAL = 1.959963984540054
-"""Standard deviations on either side that hold that much of a normal distribution."""
 
 
 class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
@@ -134,7 +138,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
         "alphas": [StrOptions({"auto"}), "array-like", dict],
         "positive": [StrOptions({"majority", "minority"})],
-        "pairing": [StrOptions({"random", "free", "auto"})],
+        "pairing": [StrOptions({"asked", "random", "free", "auto"})],
+        "error_rate": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "calibrate": ["boolean"],
         "n_jobs": [Integral, None],
@@ -149,6 +154,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         alphas: Any = "auto",
         positive: str = "majority",
         pairing: str = "auto",
+        error_rate: float | str = 0.0,
         cv: int = 5,
         calibrate: bool = True,
         n_jobs: int | None = None,
@@ -159,13 +165,14 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.alphas = alphas
         self.positive = positive
         self.pairing = pairing
+        self.error_rate = error_rate
         self.cv = cv
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: WeakLabels | None = None, known: Any = None) -> Self:
         """Learn from weak labels.
 
         Parameters
@@ -173,58 +180,116 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         X : table of shape (n_rows, n_features), or PairSource
             Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers; for rows
             that are elsewhere, see `likewise.engines.PairSource`.
-        y : integer array of shape (n_rows,)
+        y : integer array of shape (n_rows,), or CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them; none for a `PairSource`.
+        known : sequence of length n_rows, optional
+            The class of each row of one table, or None where it is not known. It names the classes
+            and counts as evidence.
 
         Returns
         -------
         self
         """
-        learner = self._read(X, y)
+        names = _row_names(X)
+        source = self._read(X, y)
+        named = self._read_known(known, source)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
-        is_free = self.pairing == "free"
-        learned = self._learn(learner, is_free, seeds)
-        self.pairing_test_: PairingTest | None = None
-        if self.pairing == "auto" and learned.has_signal and learned.counts.similar:
-            self.pairing_test_ = compare_pairings(
-                learned.candidate.scores, learned.counts, learned.freshness
-            )
-            if self.pairing_test_.is_rejected:
-                freely = self._learn(learner, True, seeds)
-                # A poor calibration can look like odd pairs: held-out pairs have the last word.
-                is_free = freely.candidate.information > learned.candidate.information
-                learned = freely if is_free else learned
-        self.pairing_ = "free" if is_free else "random"
-        self.n_passes_ = learner.n_passes
-        self._keep(learned, is_free)
+        try:
+            learned = self._learn_pairing(source, named, seeds)
+        except ContradictionError as error:
+            if names is None:
+                raise
+            raise error.named(names) from None
+        self.n_passes_ = source.n_passes
+        self._keep(learned, source, named)
         self._say(learned.information)
         return self
 
-    def _read(self, X: Any, y: ArrayLike | None) -> "_Rows":
+    def _read(self, X: Any, y: WeakLabels | None) -> SourceRows:
         """Check what was passed to ``fit``."""
         if isinstance(X, PairSource):
             refuse_labels(y)
-            return _EngineRows(read_source(self, X))
+            self._check_setting(is_fresh=True)
+            return EngineRows(read_source(self, X))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         check_magnitude(X)
-        return _TableRows(X, locate_pairs(y, X.shape[0], type(self).__name__))
+        statements = statements_for(y, X.shape[0], type(self).__name__)
+        self._check_setting(is_fresh=statements.is_fresh)
+        return MemoryRows(X, statements)
 
-    def _learn(self, rows: "_Rows", is_free: bool, seeds: NDArray[np.int64]) -> Learned:
-        settings = Settings(
-            self.cv, self._checked_alphas(), self.n_classes, is_free=is_free, n_jobs=self.n_jobs
-        )
+    def _check_setting(self, *, is_fresh: bool) -> None:
+        if is_fresh and self.pairing == "asked":
+            raise ValueError(
+                "pairing='asked' is for statements about the rows of one table; these are fresh "
+                "pairs. Pass row numbers to likewise.pack."
+            )
+        if is_fresh and self.error_rate != 0.0:
+            raise ValueError(
+                "error_rate is for statements about the rows of one table; these are fresh pairs. "
+                "Pass row numbers to likewise.pack, or error_rate=0.0."
+            )
+
+    def _read_known(self, known: Any, source: SourceRows) -> Known | None:
+        if known is None:
+            return None
+        if not isinstance(source, MemoryRows) or source.whole.statements.is_fresh:
+            raise ValueError(
+                "known is for the rows of one table; these are fresh pairs. Pass row numbers to "
+                "likewise.pack."
+            )
+        return read_known(known, source.whole.statements.n_rows, self.n_classes)
+
+    def _learn_pairing(
+        self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
+    ) -> Learned:
+        """Learn, and where asked to, find out how similar pairs were formed."""
+        self.pairing_test_: PairingTest | None = None
+        self.pairing_ = self.pairing
+        if self.pairing != "auto":
+            return self._learn(source, named, seeds)
+        self.pairing_ = "random"
+        if isinstance(source, MemoryRows):
+            self.pairing_ = default_pairing(source.whole.statements)
+        learned = self._learn(source, named, seeds)
+        is_found = self.pairing_ == "random" and learned.some.statements.n_similar > 0
+        if not (is_found and learned.has_signal):
+            return learned
+        self.pairing_test_ = compare_pairings(learned.candidate.scores, learned.likelihood)
+        if not self.pairing_test_.is_rejected:
+            return learned
+        self.pairing_ = "free"
+        freely = self._learn(source, named, seeds)
+        # A poor calibration can look like odd pairs: held-out statements have the last word.
+        if freely.candidate.information > learned.candidate.information:
+            return freely
+        self.pairing_ = "random"
+        return learned
+
+    def _learn(self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]) -> Learned:
         of_maps, of_folds = (np.random.RandomState(seed) for seed in seeds[::-1])
         is_named = isinstance(self.alphas, dict)
+        is_sparse_table = isinstance(source, MemoryRows) and is_sparse(source.whole.rows)
         maps = feature_maps(
             self.features,
             self.n_features_in_,
             of_maps,
-            is_sparse_table=rows.is_sparse,
+            is_sparse_table=is_sparse_table,
             all_kinds=is_named,
         )
         if is_named:
             maps = _named(maps, self.alphas)
-        return rows.learn(maps, settings, of_folds)
+        codes = None if named is None else named.codes
+        return learn(source, maps, self._settings(), of_folds, codes)
+
+    def _settings(self) -> Settings:
+        return Settings(
+            self.cv,
+            self._checked_alphas(),
+            self.n_classes,
+            pairing=self.pairing_,
+            error_rate=None if self.error_rate == "auto" else float(self.error_rate),
+            n_jobs=self.n_jobs,
+        )
 
     def _checked_alphas(self) -> Any:
         if isinstance(self.alphas, str):
@@ -233,51 +298,87 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             return {name: _positive(alphas) for name, alphas in self.alphas.items()}
         return _positive(self.alphas)
 
-    def _keep(self, learned: Learned, is_free: bool) -> None:
+    def _keep(self, learned: Learned, source: SourceRows, named: Known | None) -> None:
         """Calibrate, name the classes, and keep what users may ask for."""
-        binary = self.n_classes == 2
-        self.classes_ = np.array([-1, 1]) if binary else np.arange(self.n_classes)
         self.feature_map_ = learned.features
         self.features_ = learned.features.name
         self.alpha_ = learned.candidate.alpha
         self.selection_ = learned.selection
         self.has_signal_ = learned.has_signal
-        found = (_calibrate_two if binary else _calibrate_more)(learned, is_free)
+        found = calibrated(learned, _LEVEL)
         scale, offsets = found.scale, found.offsets
         if not self.calibrate:
             scale, offsets = float(np.copysign(1.0, scale)), np.zeros_like(offsets)
-        weights = scale * learned.candidate.model.weights
+        weights = scale * learned.candidate.weights
         weights[-1] += offsets
-        self.pair_information_: PairInformation = pair_information(
-            scale * learned.candidate.scores + offsets,
-            learned.counts,
-            learned.folds,
-            found.pair_shares,
-        )
+        scores = scale * learned.candidate.scores + offsets
+        self.pair_information_: PairInformation = pair_information(learned, scores)
         if not self.has_signal_:
-            weights = np.zeros_like(weights)
-            weights[-1] = logit(found.shares[1]) if binary else np.log(found.shares)
-        self._name_classes(weights, found)
-        for name in ("coef_", "intercept_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+            weights, scores = np.zeros_like(weights), np.zeros_like(scores)
+            nothing = logit(found.shares[1:]) if self.n_classes == 2 else np.log(found.shares)
+            weights[-1] = nothing
+            scores += nothing
+        self._forget()
+        order = self._name_classes(found, named)
+        self.weights_ = exchanged(weights, order)
+        if isinstance(source, MemoryRows):
+            if not learned.some.is_whole:
+                scores = learned.features.design(source.whole.rows).decide(weights)
+            codes = None if named is None else named.codes
+            likelihood = self._settings().likelihood(source.whole.statements, codes)
+            self._keep_rows(likelihood, scores, order)
         if learned.features.transformer is None:
             slopes = self.weights_[:-1] / learned.features.scale[:, None]
             self.coef_ = slopes.T.copy()
             self.intercept_ = self.weights_[-1] - learned.features.mean @ slopes
 
-    def _name_classes(self, weights: FloatArray, found: "_Calibrated") -> None:
-        """Order the classes by size, as `positive` asks."""
+    def _forget(self) -> None:
+        """Drop what an earlier fit kept and this one may not."""
+        for name in (
+            "coef_",
+            "intercept_",
+            "row_proba_",
+            "labels_",
+            "error_rate_",
+            "error_rate_interval_",
+            "wrong_proba_",
+            "suspects_",
+        ):
+            self.__dict__.pop(name, None)
+
+    def _keep_rows(
+        self, likelihood: Likelihood, scores: FloatArray, order: NDArray[np.intp]
+    ) -> None:
+        """Keep what features and statements together tell of the rows, and of the statements."""
+        log_p = log_probabilities(scores)
+        beliefs = likelihood.evaluate(log_p)
+        self.row_proba_ = beliefs.posteriors[:, order]
+        self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
+        self.error_rate_ = beliefs.error_rate
+        self.error_rate_interval_ = (beliefs.error_rate, beliefs.error_rate)
+        if isinstance(likelihood, TableLikelihood) and likelihood.error_rate is None:
+            self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, _LEVEL)
+        self.wrong_proba_ = beliefs.wrong
+        suspects = np.argsort(-beliefs.wrong, kind="stable")
+        suspects = suspects[beliefs.wrong[suspects] > max(beliefs.error_rate, 1e-12)]
+        self.suspects_ = likelihood.statements.numbers[suspects]
+
+    def _name_classes(self, found: Calibrated, named: Known | None) -> NDArray[np.intp]:
+        """Order the classes as `known` names them, or by size as `positive` asks."""
         minority = self.positive == "minority"
-        if self.n_classes == 2:
-            self.weights_ = -weights if minority else weights
-            chosen = 0 if minority else 1
-            self.prior_: Any = float(found.shares[chosen])
-            low, high = found.intervals[chosen]
-            self.prior_interval_: Any = (float(low), float(high))
-            return
-        order = np.argsort(found.shares if minority else -found.shares, kind="stable")
-        self.weights_ = weights[:, order]
-        self.prior_, self.prior_interval_ = found.shares[order], found.intervals[order]
+        binary = self.n_classes == 2
+        self.classes_ = np.array([-1, 1]) if binary else np.arange(self.n_classes)
+        order = np.arange(self.n_classes)
+        if named is not None:
+            self.classes_ = named.classes
+        elif binary:
+            order = order[::-1] if minority else order
+        else:
+            order = np.argsort(found.shares if minority else -found.shares, kind="stable")
+        shares, intervals = found.shares[order], found.intervals[order]
+        self.prior_: Any = float(shares[1]) if binary else shares
+        self.prior_interval_: Any = tuple(map(float, intervals[1])) if binary else intervals
+        return order
 
     def _say(self, information: float) -> None:
         """Warn of what a user must know before trusting the fit."""
@@ -381,76 +482,7 @@ def _named(maps: Sequence[tuple[str, Any]], names: Collection[str]) -> list[tupl
     return [one for one in maps if one[0] in names]
 
 
-@dataclass(frozen=True)
-class _TableRows:
-    """A table in memory and where its rows belong."""
-
-    X: Any
-    rows: RowSets
-    n_passes: None = None
-
-    @property
-    def is_sparse(self) -> bool:
-        return is_sparse(self.X)
-
-    def learn(self, maps: Any, settings: Settings, random_state: np.random.RandomState) -> Learned:
-        return learn(self.X, self.rows, maps, settings, random_state)
-
-
-@dataclass(frozen=True)
-class _EngineRows:
-    """Rows that an engine reads from where they are."""
-
-    engine: Engine
-    is_sparse: bool = False
-
-    @property
-    def n_passes(self) -> int:
-        return self.engine.n_passes
-
-    def learn(self, maps: Any, settings: Settings, random_state: np.random.RandomState) -> Learned:
-        return learn_from_engine(self.engine, maps, settings, random_state)
-
-
-_Rows = _TableRows | _EngineRows
-
-
-@dataclass(frozen=True)
-class _Calibrated:
-    """Scale and offsets of the scores, and what they tell of the classes."""
-
-    scale: float
-    offsets: FloatArray
-    shares: FloatArray
-    """Of all classes, (n_classes,); of two, the second is the larger."""
-    intervals: FloatArray
-    """Shape (n_classes, 2)."""
-    pair_shares: FloatArray | None
-
-
-def _calibrate_two(learned: Learned, is_free: bool) -> _Calibrated:
-    scores = learned.candidate.scores[:, 0]
-    power = CROSS_FITTED * learned.freshness
-    found = calibrate(scores, learned.counts, is_free=is_free, power=power)
-    low, high = found.interval(_LEVEL) if learned.has_signal else (0.5, 1.0)
-    pair_shares = None
-    if found.pair_share is not None:
-        pair_shares = np.array([1.0 - found.pair_share, found.pair_share])
-    return _Calibrated(
-        found.scale,
-        np.array([found.offset]),
-        np.array([1.0 - found.share, found.share]),
-        np.array([[1.0 - high, 1.0 - low], [low, high]]),
-        pair_shares,
-    )
-
-
-def _calibrate_more(learned: Learned, is_free: bool) -> _Calibrated:
-    pair_shares = learned.candidate.model.pair_shares if is_free else None
-    found = calibrate_classes(learned.candidate.scores, learned.counts, pair_shares)
-    reach = _NORMAL * found.deviations / np.sqrt(learned.freshness)
-    # Of a class that no row is in, so many could have gone unseen.
-    unseen = -np.log1p(-_LEVEL) / learned.counts.unlabeled
-    highest = np.maximum(found.shares + reach, unseen)
-    intervals = np.column_stack([found.shares - reach, highest]).clip(0.0, 1.0)
-    return _Calibrated(found.scale, found.offsets, found.shares, intervals, pair_shares)
+def _row_names(X: Any) -> Callable[[int], str] | None:
+    """Return how rows are called: by the labels of a pandas index."""
+    index: Any = getattr(X, "index", None)
+    return None if not hasattr(index, "get_indexer") else lambda row: repr(index[row])

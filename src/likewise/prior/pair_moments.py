@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import to_numpy
-from likewise.engines.rows import RowSets
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
     Counts,
@@ -27,7 +26,8 @@ from likewise.prior.latent_classes import (
 from likewise.prior.scores import HeldOut, ScoredPrior
 from likewise.search.calibration import narrowest
 from likewise.search.learn import Learned
-from likewise.statements.labels import locate_su
+from likewise.statements.labels import WeakLabels, row_sets_of
+from likewise.statements.statements import Statements
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
@@ -79,8 +79,14 @@ class PairMomentPrior(ScoredPrior):
 
     _is_quick = True
 
-    def _locate(self, y: Any, n_rows: int) -> RowSets:
-        return locate_su(y, n_rows, type(self).__name__)
+    def _statements(self, y: WeakLabels | None, n_rows: int) -> Statements:
+        statements = super()._statements(y, n_rows)
+        if statements.n_dissimilar:
+            raise ValueError(
+                f"{type(self).__name__} learns from similar pairs only, but y holds "
+                f"{statements.n_dissimilar} dissimilar ones: leave them out of likewise.pack."
+            )
+        return statements
 
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
         """Return the prior that scores tell; see `ScoredPrior`."""
@@ -90,15 +96,15 @@ class PairMomentPrior(ScoredPrior):
 
 
 def _count_cross_fitted(learned: Learned) -> Counts:
-    scores, where = learned.candidate.scores[:, 0], learned.counts
-    reference = np.sort(scores[where.alone])
+    scores, where = learned.candidate.scores[:, 0], row_sets_of(learned.some.statements)
+    reference = np.sort(scores[where.unlabeled])
     ranks = np.searchsorted(reference, scores) / reference.size
-    return Counts.of_ranks(ranks[where.left], ranks[where.right], ranks[where.alone], _EDGES)
+    return Counts.of_ranks(ranks[where.left], ranks[where.right], ranks[where.unlabeled], _EDGES)
 
 
 def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
     """Count bins over rows outside the learning sample, in one pass."""
-    reference = np.sort(learned.candidate.scores[learned.counts.alone, 0])
+    reference = np.sort(learned.candidate.scores[learned.likelihood.population, 0])
     limits, n_bins = reference[(_EDGES * reference.size).astype(np.intp)], _EDGES.size + 1
 
     def bins_of(table: Any) -> NDArray[np.intp]:
@@ -114,9 +120,9 @@ def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
         (pairs,) = others.sum_over("similar", count_left_and_right)
         (singles,) = others.sum_over("unlabeled", count_alone)
     else:  # a kernel costs more than a product: some of the rows are enough
-        rows, where = others.sample.rows, others.sample.counts
+        rows, where = others.sample.rows, row_sets_of(others.sample.statements)
         (pairs,) = count_left_and_right(rows[where.left], rows[where.right])
-        (singles,) = count_alone(rows[where.alone])
+        (singles,) = count_alone(rows[where.unlabeled])
     return Counts.of_tables(pairs, singles, _EDGES)
 
 

@@ -6,30 +6,39 @@ are for learning, and their scores are cross-fitted. Rows are in memory or behin
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
-from likewise.engines import Block, Engine, MemoryEngine, PairSource, Part, open_engine
+from likewise.beliefs.expansion import Counts
+from likewise.engines import Block, Engine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
-from likewise.engines.rows import RowSets, is_sparse
+from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
 from likewise.prior.base import PriorEstimate
 from likewise.scores.features import check_magnitude
 from likewise.scores.maps import feature_maps
-from likewise.search.learn import Learned, Settings, learn
-from likewise.search.table import Table, spacing
+from likewise.search.learn import Learned, learn
+from likewise.search.rows import (
+    EngineRows,
+    MemoryRows,
+    Some,
+    SourceRows,
+    counts_of,
+    spacing,
+)
+from likewise.search.settings import Settings, default_pairing
+from likewise.statements.labels import WeakLabels, statements_for
+from likewise.statements.statements import Statements
 
-__all__ = ["HeldOut", "Rows", "ScoredPrior", "learn_scores"]
+__all__ = ["HeldOut", "ScoredPrior", "learn_scores"]
 
 _LEARNING_SIZE = 3000
 """Pairs and rows that scores are learned from at most, where there are twice as many."""
@@ -37,7 +46,7 @@ _SAMPLE_SIZE = 23_000
 """Pairs and rows that are brought into memory; those not learned from fix the prior to 0.003."""
 _N_FOLDS = 5
 _QUICK_SIZE = 1000
-_QUICK = Settings(3, (0.2, 0.02, 0.002))
+_QUICK_FOLDS, _QUICK_ALPHAS = 3, (0.2, 0.02, 0.002)
 """How scores are learned where any that tells the classes apart will do."""
 
 
@@ -57,37 +66,44 @@ class ScoredPrior(BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: WeakLabels | None = None) -> Self:
         """Estimate the prior from weak labels.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_features), or PairSource
-        y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them, with at least ten pairs and ten unlabeled
-            rows; none for a `PairSource`.
+        y : integer array of shape (n_rows,), or CSR matrix of shape (n_rows, n_statements)
+            Weak labels as `likewise.pack` makes them, with at least ten statements and ten rows;
+            none for a `PairSource`.
 
         Returns
         -------
         self
         """
-        rows, random_state = self._read(X, y), check_random_state(self.random_state)
-        learned, others = learn_scores(rows, random_state, is_quick=self._is_quick)
+        source, random_state = self._read(X, y), check_random_state(self.random_state)
+        statements = source.whole.statements if isinstance(source, MemoryRows) else None
+        settings = self._settings(statements)
+        learned, others = learn_scores(source, settings, random_state, is_quick=self._is_quick)
         self.estimate_ = self.read_off(learned, others)
         self.prior_ = self.estimate_.value
         return self
 
-    def _read(self, X: Any, y: ArrayLike | None) -> "Rows":
+    def _read(self, X: Any, y: WeakLabels | None) -> SourceRows:
         if isinstance(X, PairSource):
             refuse_labels(y)
-            return Rows.of_engine(open_engine(X))
+            return EngineRows(open_engine(X))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_magnitude(X)
-        return Rows.of_table(Table.of(X, self._locate(y, X.shape[0])))
+        return MemoryRows(X, self._statements(y, X.shape[0]))
 
-    @abstractmethod
-    def _locate(self, y: Any, n_rows: int) -> RowSets:
+    def _statements(self, y: WeakLabels | None, n_rows: int) -> Statements:
         """Check weak labels."""
+        return statements_for(y, n_rows, type(self).__name__)
+
+    def _settings(self, statements: Statements | None) -> Settings:
+        """Return how scores are learned; of a `PairSource` there are no statements to look at."""
+        pairing = "random" if statements is None else default_pairing(statements)
+        return Settings(_N_FOLDS, pairing=pairing)
 
     @abstractmethod
     def read_off(self, learned: Learned, others: "HeldOut | None") -> PriorEstimate:
@@ -106,49 +122,19 @@ class ScoredPrior(BaseEstimator):
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Where rows are: behind an engine, evenly spaced ones of them in memory.
-
-    Attributes
-    ----------
-    engine : Engine
-        Of unlabeled rows and similar pairs.
-    sample : Table
-    counts : Counts
-        Of all rows and pairs.
-    """
-
-    engine: Engine
-    sample: Table
-    counts: Counts
-
-    @classmethod
-    def of_table(cls, table: Table) -> "Rows":
-        """Return rows in memory."""
-        engine = MemoryEngine(table.rows, table.counts.row_sets)
-        return cls(engine, table.thinned(_SAMPLE_SIZE), table.counts)
-
-    @classmethod
-    def of_engine(cls, engine: Engine) -> "Rows":
-        """Return rows that an engine reads."""
-        counts = Counts(engine.count("unlabeled"), engine.count("similar"))
-        return cls(engine, Table.of_engine(engine, _SAMPLE_SIZE), counts)
-
-
-@dataclass(frozen=True)
 class HeldOut:
     """Rows that no score was learned from.
 
     Attributes
     ----------
-    sample : Table
+    sample : Some
         Some of them, in memory.
     engine : Engine
         All rows; those at multiples of a stride were learned from.
     strides : dict from part to int
     """
 
-    sample: Table
+    sample: Some
     engine: Engine
     strides: dict[Part, int]
 
@@ -165,18 +151,23 @@ class HeldOut:
         return self.engine.map_reduce(part, over_block)
 
     def scores(self, learned: Learned) -> FloatArray:
-        """Return the scores of the sample for the larger of two classes."""
+        """Return the scores of the sample for the majority class."""
         return learned.scores(self.sample.rows)[:, 0]
 
 
 def learn_scores(
-    rows: Rows, random_state: np.random.RandomState, *, is_quick: bool = False
+    source: SourceRows,
+    settings: Settings,
+    random_state: np.random.RandomState,
+    *,
+    is_quick: bool = False,
 ) -> tuple[Learned, HeldOut | None]:
-    """Learn the scores of two classes, and return them with the rows they were not learned from.
+    """Learn scores, and return them with the rows they were not learned from.
 
     Parameters
     ----------
-    rows : Rows
+    source : SourceRows
+    settings : Settings
     random_state : RandomState
     is_quick : bool
         With rows to hold out, take the first feature map whose scores show a signal.
@@ -185,46 +176,59 @@ def learn_scores(
     -------
     learned : Learned
     others : HeldOut or None
-        None if there are so few rows that all were learned from.
+        None if all rows were learned from: there are few, or they are one table.
     """
-    n_pairs, n_rows = rows.counts.pairs, rows.counts.unlabeled
+    sample = source.sample(_SAMPLE_SIZE, keeps_rows=settings.pairing == "asked")
+    n_pairs = sample.statements.count
+    n_rows = sample.statements.n_rows
+    if sample.statements.is_fresh:
+        n_rows = counts_of(sample.statements).unlabeled
     if min(n_pairs, n_rows) < 2 * _N_FOLDS:
         raise ValueError(
             f"Estimating the prior needs at least {2 * _N_FOLDS} pairs and unlabeled rows, but "
             f"there are {n_pairs} pairs and {n_rows} rows: pass prior=... instead."
         )
-    some, others = _split(rows)
     maps = feature_maps(
-        "auto", some.rows.shape[1], random_state, is_sparse_table=is_sparse(some.rows)
+        "auto", sample.rows.shape[1], random_state, is_sparse_table=is_sparse(sample.rows)
     )
-    if others is not None and is_quick:
-        return _learn_quickly(some, maps, random_state), others
-    learned = learn(some.rows, some.counts.row_sets, maps, Settings(_N_FOLDS), random_state)
-    return learned, others
+    some, others = _split(source, sample)
+    if others is None:
+        return learn(source, maps, settings, random_state), None
+    if is_quick:
+        return _learn_quickly(some, maps, settings, random_state), others
+    return learn(MemoryRows(some.rows, some.statements), maps, settings, random_state), others
 
 
 def _learn_quickly(
-    some: Table, maps: Sequence[tuple[str, Any]], random_state: np.random.RandomState
+    some: Some,
+    maps: Sequence[tuple[str, Any]],
+    settings: Settings,
+    random_state: np.random.RandomState,
 ) -> Learned:
-    few = some.thinned(_QUICK_SIZE)
+    few = some.thinned(_QUICK_SIZE, keeps_rows=False)
+    quick = replace(settings, cv=_QUICK_FOLDS, alphas=_QUICK_ALPHAS)
     found = []
     for one in maps:
-        found.append(learn(few.rows, few.counts.row_sets, [one], _QUICK, random_state))
+        found.append(learn(MemoryRows(few.rows, few.statements), [one], quick, random_state))
         if found[-1].has_signal:
             return found[-1]
     return max(found, key=lambda learned: learned.candidate.information)
 
 
-def _split(rows: Rows) -> tuple[Table, HeldOut | None]:
+def _split(source: SourceRows, sample: Some) -> tuple[Some, HeldOut | None]:
     """Return learning rows and held-out rows; with few rows all are for learning."""
-    sample = rows.sample
-    if max(sample.counts) <= 2 * _LEARNING_SIZE:
+    engine = source.engine
+    if engine is None or not sample.statements.is_fresh:
         return sample, None
-    strides = [max(2, -(-count // _LEARNING_SIZE)) for count in sample.counts]
-    apart = spacing(rows.counts, _SAMPLE_SIZE)
+    counts = counts_of(sample.statements)
+    if max(counts) <= 2 * _LEARNING_SIZE:
+        return sample, None
+    strides = [max(2, -(-count // _LEARNING_SIZE)) for count in counts]
+    whole = Counts(engine.count("unlabeled"), engine.count("similar"))
+    apart = spacing(whole, _SAMPLE_SIZE)
     among_all: dict[Part, int] = {
         "unlabeled": strides[0] * apart[0],
         "similar": strides[1] * apart[1],
     }
     learning, held_out = sample.split(strides)
-    return learning, HeldOut(held_out, rows.engine, among_all)
+    return learning, HeldOut(held_out, engine, among_all)

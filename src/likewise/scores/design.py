@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
 from likewise.engines.arrays import like
-from likewise.engines.rows import RowSets, is_sparse, row_numbers, take_rows
+from likewise.engines.rows import is_sparse, take_rows
 
-__all__ = ["Design", "Sample", "column_moments", "in_order"]
+__all__ = ["Design", "column_moments"]
 
 
 @dataclass(frozen=True)
@@ -63,24 +61,6 @@ class Design:
         return (rows - like(rows, self.mean)) / like(rows, self.scale)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Rows in the order of `Counts`: unlabeled rows, then the members of the pairs."""
-
-    design: Design
-    counts: Counts
-
-    def among(self, chosen: NDArray[np.bool_]) -> "Sample":
-        """Return the rows that a mask keeps; it must treat the members of a pair alike."""
-        return Sample(self.design.take(chosen), count_among(self.counts, chosen))
-
-
-def count_among(counts: Counts, chosen: NDArray[np.bool_]) -> Counts:
-    """Count the rows and pairs that a mask keeps."""
-    parts = (counts.alone, counts.left, counts.dissimilar_left)
-    return Counts(*(int(chosen[part].sum()) for part in parts))
-
-
 def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of every column; one for a constant column.
 
@@ -94,12 +74,3 @@ def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
     else:
         mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
     return mean, np.where(deviation > 1e-9 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
-
-
-def in_order(X: Any, rows: RowSets) -> tuple[Any, Counts]:
-    """Return the rows in the order of `Counts`; without a copy where they already are."""
-    counts = Counts.of(rows)
-    order = np.concatenate([row_numbers(part) for part in rows])
-    if np.array_equal(order, np.arange(X.shape[0])):
-        return X, counts
-    return take_rows(X, order), counts

@@ -1,4 +1,4 @@
-"""Calibration: from cross-fitted scores to class chances and to the shares of the classes.
+"""Calibration: from cross-fitted scores to class probabilities and to the shares of the classes.
 
 Shrinkage makes scores too timid and pulls the shares together. A scale and an offset undo it:
 ``eta = sigmoid(scale * score + offset)`` is fitted by the same pair likelihood, without a penalty,
@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts, Expansion, expand, log_probabilities, share_covariance
-from likewise.search.table import Table
+from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
 
 __all__ = [
     "CROSS_FITTED",
@@ -32,14 +31,11 @@ rows, so that the scores they got wrong they got wrong together; on simulated wa
 plain likelihood's 90 % intervals held a prior of 0.7 in 92 % of draws, one of 0.85 in 84 %."""
 _N_SHARES = 30
 _LOWEST, _HIGHEST = 0.2, 0.995
-"""Mean chances that are tried; below one half the scores had the classes the wrong way round."""
+"""Mean probabilities that are tried; below one half the scores had the classes exchanged."""
 _SCALES = (-3.5, 3.0)
 """Logarithms of the smallest and largest scale, for scores of unit deviation."""
 _FINE = 2000
 """Grid points of the posterior of the share."""
-_MOST = 20_000
-"""Pairs and rows that two classes are calibrated on at most, where there are twice as many: the
-share is then known to 0.003."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +45,13 @@ class Calibration:
     Attributes
     ----------
     scale, offset : float
-        Log-odds of the larger class are ``scale * score + offset``; the scale is negative where
+        Log-odds of the majority class are ``scale * score + offset``; the scale is negative where
         the scores had the classes the wrong way round.
     shares : array of shape (n_shares,)
-        Shares of the larger class, evenly spaced over [1/2, 1].
+        Shares of the majority class, evenly spaced over [1/2, 1]; of the second class, over [0, 1],
+        where classes have names.
     weights : array of shape (n_shares,)
         Posterior weight of each share under a flat prior.
-    pair_share : float or None
-        Share of the larger class among freely formed similar pairs, where it is likeliest.
     log_likelihood : float
         Its largest value, in nats.
     """
@@ -65,12 +60,11 @@ class Calibration:
     offset: float
     shares: FloatArray
     weights: FloatArray
-    pair_share: float | None
     log_likelihood: float
 
     @property
     def share(self) -> float:
-        """Posterior mean of the larger class's share."""
+        """Posterior mean of the majority class's share."""
         return float(self.weights @ self.shares)
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -78,18 +72,15 @@ class Calibration:
         return narrowest(self.shares, self.weights, level)
 
 
-def calibrate(
-    scores: FloatArray, counts: Counts, *, is_free: bool = False, power: float = 1.0
-) -> Calibration:
+def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0) -> Calibration:
     """Calibrate the cross-fitted scores of two classes.
 
     Parameters
     ----------
     scores : array of shape (n_rows,)
-        Rows in the order of `Counts`, high scores for the larger class.
-    counts : Counts
-    is_free : bool
-        Whether similar pairs have shares of their own.
+        High for the majority class.
+    likelihood : Likelihood
+        Of the statements about these rows.
     power : float
         What the likelihood is raised to before it weighs shares: below one for scores that are
         not of independent models, such as `CROSS_FITTED`.
@@ -98,45 +89,42 @@ def calibrate(
     -------
     Calibration
     """
-    table = Table(scores[:, None], counts).thinned(_MOST)
-    scores, counts = table.rows[:, 0], table.counts
-    spread = float(scores[counts.alone].std())
+    spread = float(scores[likelihood.population].std())
     spread = spread if spread > 0 else 1.0
-    ridge = _Ridge(scores / spread, counts, is_free)
-    points, logs, weights = _refined(ridge, counts, power)
-    best = points[int(np.argmax(logs))]
-    shares, posterior = _posterior(points, weights, power)
-    # Scores that were high for the smaller class after all are turned round.
-    upright = float(weights @ [point.share for point in points]) >= 0.5
+    ridge = _Ridge(scores / spread, likelihood)
+    is_named = likelihood.is_named
+    points, logs, weights = _refined(ridge, power, 1.0 - _HIGHEST if is_named else _LOWEST)
+    shares, posterior = _posterior(points, weights, power, is_folded=not is_named)
+    # Scores that were high for the minority class after all are turned round.
+    upright = is_named or float(weights @ [point.share for point in points]) >= 0.5
     sign = 1.0 if upright else -1.0
     return Calibration(
         scale=sign * float(weights @ [point.scale for point in points]) / spread,
         offset=sign * float(weights @ [point.offset for point in points]),
         shares=shares,
         weights=posterior,
-        pair_share=best.pair_share if best.pair_share is None or upright else 1.0 - best.pair_share,
         log_likelihood=float(logs.max()),
     )
 
 
 def _refined(
-    ridge: "_Ridge", counts: Counts, power: float
+    ridge: "_Ridge", power: float, lowest: float
 ) -> tuple[list["_Point"], FloatArray, FloatArray]:
     """Evaluate calibrations on a grid that is closer where the weight is."""
-    low, high, size = _LOWEST, _HIGHEST, _N_SHARES
+    low, high, size = lowest, _HIGHEST, _N_SHARES
     while True:
         grid = np.linspace(low, high, size)
         points = [ridge.best(target) for target in grid]
-        logs = -counts.pairs * np.array([point.value for point in points])
+        logs = np.array([point.value for point in points])
         weights = np.exp(power * (logs - logs.max()))
         weights /= weights.sum()
         heavy = np.flatnonzero(weights > 1e-3)
         step = grid[1] - grid[0]
         if heavy.size >= _N_SHARES // 4 or step < 1e-6 or size > _N_SHARES:
             return points, logs, weights
-        if heavy[-1] - heavy[0] > size // 2:  # two hills far apart: a closer look at all
+        if heavy[-1] - heavy[0] > size // 2:  # two peaks far apart: a closer look at all
             size = 4 * _N_SHARES
-        low = max(_LOWEST, grid[heavy[0]] - step)
+        low = max(lowest, grid[heavy[0]] - step)
         high = min(_HIGHEST, grid[heavy[-1]] + step)
 
 
@@ -168,7 +156,7 @@ def narrowest(values: FloatArray, weights: FloatArray, level: float) -> tuple[fl
 
 @dataclass(frozen=True)
 class _Point:
-    """The best calibration among those that share a mean chance over unlabeled rows."""
+    """The best calibration among those that share a mean probability over unlabeled rows."""
 
     value: float
     scale: float
@@ -176,91 +164,85 @@ class _Point:
     share: float
     deviation: float
     """Standard deviation of the share, the calibration taken as given."""
-    pair_share: float | None
 
 
 def _posterior(
-    points: list[_Point], weights: FloatArray, power: float
+    points: list[_Point], weights: FloatArray, power: float, *, is_folded: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Mix the points' normal distributions of the share, folded to [1/2, 1]."""
-    edges = np.linspace(0.5, 1.0, _FINE + 1)
+    """Mix the points' normal distributions of the share, folded to [1/2, 1] if asked."""
+    edges = np.linspace(0.5 if is_folded else 0.0, 1.0, _FINE + 1)
     mass = np.zeros(_FINE)
     for point, weight in zip(points, weights, strict=True):
         deviation = max(point.deviation / np.sqrt(power), 1e-6)
         mass += weight * np.diff(ndtr((edges - point.share) / deviation))
-        mass += weight * np.diff(ndtr((edges - 1.0 + point.share) / deviation))
+        if is_folded:
+            mass += weight * np.diff(ndtr((edges - 1.0 + point.share) / deviation))
     return (edges[1:] + edges[:-1]) / 2, mass / mass.sum()
 
 
 class _Ridge:
-    """The best calibration for every mean chance of the larger class over unlabeled rows."""
+    """The best calibration for every mean probability of the majority class."""
 
-    def __init__(self, scores: FloatArray, counts: Counts, is_free: bool) -> None:
+    def __init__(self, scores: FloatArray, likelihood: Likelihood) -> None:
         self._scores = scores
-        self._counts = counts
-        self._shares: FloatArray | None = None
-        self._start = np.zeros(2 if is_free else 1)
+        self._population = scores[likelihood.population]
+        self._likelihood = likelihood
+        self._near: Beliefs | None = None
+        self._start = np.zeros(1)
 
     def best(self, target: float) -> _Point:
-        """Return the best calibration with a mean chance of `target`."""
-        bounds = [_SCALES, (-12.0, 12.0)][: self._start.size]
+        """Return the best calibration with a mean probability of `target`."""
         found = minimize(
             self._objective,
             self._start,
             args=(target,),
             jac=True,
             method="L-BFGS-B",
-            bounds=bounds,
+            bounds=[_SCALES],
             options={"ftol": 1e-8},
         )
         self._start = found.x  # the next target's optimum is near
         scale = float(np.exp(found.x[0]))
-        offset, _ = _offset_for(scale, self._scores[self._counts.alone], target)
-        log_p, pair_shares = log_probabilities(scale * self._scores + offset), _shares(found.x)
-        expansion = expand(log_p, self._counts, pair_shares, self._shares)
-        spread = share_covariance(log_p, self._counts, expansion, pair_shares)[1, 1]
+        offset, _ = _offset_for(scale, self._population, target)
+        log_p = log_probabilities(scale * self._scores + offset)
+        beliefs = self._likelihood.evaluate(log_p, self._near)
+        variance = self._likelihood.share_covariance(log_p, beliefs)[1, 1]
         return _Point(
-            value=expansion.value,
+            value=beliefs.value,
             scale=scale,
             offset=offset,
-            share=float(expansion.shares[1]),
-            deviation=float(np.sqrt(spread)),
-            pair_share=None if pair_shares is None else float(pair_shares[1]),
+            share=self._likelihood.share_of_population(target, beliefs),
+            deviation=float(np.sqrt(variance)),
         )
 
     def _objective(self, vector: FloatArray, target: float) -> tuple[float, FloatArray]:
         scale = float(np.exp(vector[0]))
-        offset, drift = _offset_for(scale, self._scores[self._counts.alone], target)
-        log_p = log_probabilities(scale * self._scores + offset)
-        found = expand(log_p, self._counts, _shares(vector), self._shares)
-        self._shares = found.shares
+        offset, drift = _offset_for(scale, self._population, target)
+        found = self._likelihood.evaluate(
+            log_probabilities(scale * self._scores + offset), self._near
+        )
+        self._near = found
         slopes = found.gradient[:, 1]
         slope = scale * float(slopes @ self._scores + drift * slopes.sum())
-        return found.value, np.append(slope, found.pair_gradient[1:])[: vector.size]
-
-
-def _shares(vector: FloatArray) -> FloatArray | None:
-    """Return the pair shares in the second entry of a vector, if it has one."""
-    if vector.size == 1:
-        return None
-    return np.array([expit(-vector[1]), expit(vector[1])])
+        size = self._likelihood.size
+        return -found.value / size, np.array([-slope / size])
 
 
 def _offset_for(scale: float, scores: FloatArray, target: float) -> tuple[float, float]:
-    """Return the offset at which chances have a mean of `target`, and its derivative in scale."""
+    """Return the offset for a mean probability of `target`, and its derivative in the scale."""
     scaled = scale * scores
     low, high = logit(target) - scaled.max(), logit(target) - scaled.min()
     offset = float(np.clip(logit(target) - scaled.mean(), low, high))
     for _ in range(100):
-        chances = expit(scaled + offset)
-        excess = float(chances.mean()) - target
+        eta = expit(scaled + offset)
+        excess = float(eta.mean()) - target
         if abs(excess) < 1e-10 or high - low < 1e-12:
             break
         low, high = (low, offset) if excess > 0 else (offset, high)
-        slope = float(np.mean(chances * (1.0 - chances)))
+        slope = float(np.mean(eta * (1.0 - eta)))
         step = offset - excess / slope if slope > 0 else np.inf
         offset = step if low < step < high else (low + high) / 2.0
-    curvature = chances * (1.0 - chances)
+    curvature = eta * (1.0 - eta)
     total = float(curvature.sum())
     return offset, -float(curvature @ scores) / total if total > 0 else 0.0
 
@@ -284,31 +266,41 @@ class ClassCalibration:
     deviations: FloatArray
 
 
-def calibrate_classes(
-    scores: FloatArray, counts: Counts, pair_shares: FloatArray | None = None
-) -> ClassCalibration:
+def calibrate_classes(scores: FloatArray, likelihood: Likelihood) -> ClassCalibration:
     """Calibrate the cross-fitted scores of more than two classes.
 
     Parameters
     ----------
     scores : array of shape (n_rows, n_classes)
-    counts : Counts
-    pair_shares : array of shape (n_classes,), optional
-        Shares of the classes among freely formed pairs.
+    likelihood : Likelihood
+        Of the statements about these rows.
 
     Returns
     -------
     ClassCalibration
     """
+    near: list[Beliefs | None] = [None]
 
-    def apply(vector: FloatArray) -> tuple[FloatArray, Expansion]:
+    def apply(vector: FloatArray) -> tuple[FloatArray, Beliefs]:
         log_p = log_probabilities(np.exp(vector[0]) * scores + np.append(0.0, vector[1:]))
-        return log_p, expand(log_p, counts, pair_shares)
+        found = near[0] = likelihood.evaluate(log_p, near[0])
+        return log_p, found
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
         found = apply(vector)[1]
         slope = np.exp(vector[0]) * float(np.sum(found.gradient * scores))
-        return found.value, np.append(slope, found.gradient[:, 1:].sum(axis=0))
+        gradient = np.append(slope, found.gradient[:, 1:].sum(axis=0))
+        # A weak prior on scale and offsets (deviation 2): without it, what the statements leave
+        # open would look as if it were known.
+        value = found.value - float(vector @ vector) / 8
+        return -value / likelihood.size, -(gradient - vector / 4) / likelihood.size
+
+    def shares(vector: FloatArray) -> FloatArray:
+        log_p, found = apply(vector)
+        mean = np.exp(log_p[likelihood.population]).mean(axis=0)
+        return np.array(
+            [likelihood.share_of_population(float(mean[k]), found, k) for k in range(mean.size)]
+        )
 
     start = np.zeros(scores.shape[1])
     best = minimize(objective, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-10}).x
@@ -317,18 +309,14 @@ def calibrate_classes(
     curvature = np.array(
         [(objective(best + e)[1] - objective(best - e)[1]) / (2 * step) for e in nudges]
     )
-    drifts = np.array(
-        [(apply(best + e)[1].shares - apply(best - e)[1].shares) / (2 * step) for e in nudges]
-    )
+    drifts = np.array([(shares(best + e) - shares(best - e)) / (2 * step) for e in nudges])
     log_p, found = apply(best)
-    # A weak prior on scale and offsets (deviation 2): without it, what the pairs leave open would
-    # look as if it were known.
-    information = counts.pairs * (curvature + curvature.T) / 2 + np.eye(best.size) / 4
+    information = likelihood.size * (curvature + curvature.T) / 2
     covariance = drifts.T @ np.linalg.pinv(information, hermitian=True) @ drifts
-    covariance = covariance + share_covariance(log_p, counts, found, pair_shares)
+    covariance = covariance + likelihood.share_covariance(log_p, found)
     return ClassCalibration(
         scale=float(np.exp(best[0])),
         offsets=np.append(0.0, best[1:]),
-        shares=found.shares,
+        shares=shares(best),
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
     )

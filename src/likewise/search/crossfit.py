@@ -1,127 +1,98 @@
 """Cross-fitting: every row is scored by a model that did not see it.
 
+The likelihood has several local optima, and a start picks one. Models of folds find their own way
+down the penalties, so that what noise suggests to one is not confirmed by the others.
+
 Scores of different folds come from different models; they are brought to one centre and scale
 before they are used together, since a shift between folds would look like alikeness of pairs.
 """
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
-from likewise.engines.base import Engine
-from likewise.engines.memory import MemoryEngine
-from likewise.scores.design import Design, Sample
-from likewise.search.model import PairModel, evaluate, fit_path, freed_path, minimise, ordered
-from likewise.search.passes import Standardise, State, collect, leave_out, minimise_by_passes
+from likewise.beliefs.base import HeldOut, Likelihood, log_probabilities
+from likewise.search.climb import Climbed, climb, climb_path, exchanged
+from likewise.search.sample import Sample
 
-__all__ = [
-    "Candidate",
-    "Part",
-    "cross_fit",
-    "cross_fit_by_passes",
-    "cross_fit_from",
-    "judge",
-    "outside_of",
-    "partner_of",
-    "parts_of",
-]
+__all__ = ["Candidate", "aligned", "cross_fit", "cross_fit_at", "fit_whole", "parts_of"]
 
 _PATIENCE = 2
-"""Penalties to go on for after the held-out likelihood began to fall."""
+"""Penalties to go on for after the held-out evidence began to fall."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """A penalty, with what it reached on held-out pairs.
+    """A penalty, with what it reached on held-out statements.
 
     Attributes
     ----------
     alpha : float or None
         None if the scores are a sum over models with penalties of their own.
-    model : PairModel
-        Learned from the whole sample.
-    held_out : array of shape (n_folds,)
-        Mean log-likelihood of the held-out pairs of each fold, in nats per pair.
+    weights : array of shape (n_features + 1, m)
+        Of a model of the whole sample; a mean over folds until `fit_whole` was called.
+    evidence : array of shape (n_folds,)
+        Log-probability of what was said about each fold, in nats, less that of the best model
+        without features.
+    n_judged : float
+        Statements that it is of, all folds together.
     scores : array of shape (n_rows, m)
-        Cross-fitted scores, all folds on the scale of `model`.
+        Cross-fitted scores, all folds on the scale of `weights`.
     """
 
     alpha: float | None
-    model: PairModel
-    held_out: FloatArray
+    weights: FloatArray
+    evidence: FloatArray
+    n_judged: float
     scores: FloatArray
 
     @property
     def information(self) -> float:
-        """Nats per held-out pair, the mean over folds."""
-        return float(self.held_out.mean())
+        """Nats per held-out statement."""
+        return float(self.evidence.sum()) / max(self.n_judged, 1.0)
+
+
+def parts_of(likelihood: Likelihood, folds: NDArray[np.intp]) -> list[HeldOut]:
+    """Return the folds that say something and leave something to learn from.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    folds : integer array of shape (n_rows,)
+        Fold of every row.
+    """
+    return [likelihood.hold_out(folds == fold) for fold in np.unique(folds)]
 
 
 def cross_fit(
     sample: Sample,
-    folds: NDArray[np.intp],
+    parts: Sequence[HeldOut],
     alphas: Sequence[float],
-    n_classes: int,
-    *,
-    is_free: bool,
     random_state: np.random.RandomState,
-    own_ways: bool = False,
 ) -> list[Candidate]:
-    """Cross-fit penalties, from the largest down, until held-out pairs are explained worse.
-
-    The likelihood has several hills, and a start picks one. Models of folds start from the model of
-    all rows, so that all are on one hill. With few pairs for the features that lets chance speak: a
-    hill of chance is as high on the fold that helped to pick it. Where folds find their own ways,
-    what they agree on is none.
+    """Cross-fit penalties, from the largest down, until held-out statements are explained worse.
 
     Parameters
     ----------
     sample : Sample
-    folds : integer array of shape (n_rows,)
-        Fold of every row; the members of a pair are in one fold, or in two where rows are in
-        several pairs.
+    parts : sequence of HeldOut
+        As `parts_of` returns them.
     alphas : sequence of floats
-    n_classes : int
-    is_free : bool
-        Whether pairs have shares of their own instead of being formed at random.
     random_state : RandomState
-    own_ways : bool, default False
-        Whether every fold follows the path on its own.
 
     Returns
     -------
     list of Candidate
     """
-    parts = list(parts_of(sample, folds))
     falling = sorted(alphas, reverse=True)
-
-    def climb(start: Callable[[Sample], Iterator[PairModel]]) -> Iterator[Candidate]:
-        """Follow a path with all rows, and judge every step."""
-        ways = {part: start(part.train) for part in parts if part.train.counts.pairs}
-        for alpha, model in zip(falling, start(sample), strict=True):
-            refit = _refit(alpha, model)
-            if own_ways:
-                refit = _named_as(model, {part: next(way) for part, way in ways.items()})
-            yield judge(sample, parts, alpha, model, refit)
-
-    def at_random(some: Sample) -> Iterator[PairModel]:
-        return fit_path(some, falling, n_classes, is_free=is_free, random_state=random_state)
-
-    def freed(some: Sample) -> Iterator[PairModel]:
-        return freed_path(some, falling, n_classes, random_state=random_state)
-
+    paths = [_path(sample, part, falling, random_state) for part in parts]
     candidates: list[Candidate] = []
-    for tried in zip(*map(climb, [at_random, freed] if is_free else [at_random]), strict=True):
-        candidates.append(max(tried, key=lambda candidate: candidate.information))
+    for alpha in falling:
+        candidates.append(_judge(sample, parts, alpha, [next(path) for path in paths]))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
         if found[best] > 0 and best < len(found) - _PATIENCE:
@@ -129,217 +100,128 @@ def cross_fit(
     return candidates
 
 
-def cross_fit_from(
-    sample: Sample, folds: NDArray[np.intp], alpha: float, start: PairModel
+def _path(
+    sample: Sample, part: HeldOut, alphas: Sequence[float], random_state: np.random.RandomState
+) -> Iterator[Climbed | None]:
+    """Follow the penalties without a fold; None where nothing is left to learn from."""
+    if not part.likelihood.links.left.size:
+        return iter([None] * len(alphas))
+    train = Sample(sample.design.take(part.train), part.likelihood)
+    return climb_path(train, alphas, random_state)
+
+
+def cross_fit_at(
+    sample: Sample, parts: Sequence[HeldOut], alpha: float, start: FloatArray
 ) -> Candidate:
-    """Cross-fit one penalty, from a model that was learned on part of the sample.
+    """Cross-fit one penalty, from weights that were learned on part of the sample.
 
     Parameters
     ----------
-    sample, folds
+    sample, parts
         As in `cross_fit`.
     alpha : float
-    start : PairModel
+    start : array of shape (n_features + 1, m)
 
     Returns
     -------
     Candidate
     """
-    model = ordered(minimise(sample, alpha, start), sample)
-    return judge(sample, parts_of(sample, folds), alpha, model, _refit(alpha, model))
+    found = [
+        climb(Sample(sample.design.take(part.train), part.likelihood), alpha, start)
+        for part in parts
+    ]
+    return _judge(sample, parts, alpha, found)
 
 
-def cross_fit_by_passes(
-    engine: Engine | None,
-    standardise: Standardise,
-    sample: Sample,
-    folds: NDArray[np.intp],
-    alpha: float,
-    start: PairModel,
-) -> Candidate:
-    """Learn linear scores of two classes from all rows of an engine, judged on a sample of them.
-
-    Models that did not see a fold of the sample are those of all rows less one step (see
-    `likewise.search.passes`): they cost no pass.
-
-    Parameters
-    ----------
-    engine : Engine or None
-        None if the sample is all there is.
-    standardise : callable
-        From the engine's rows to those of the sample's design, centred and scaled.
-    sample, folds
-        As in `cross_fit`; the sample's rows are dense.
-    alpha : float
-    start : PairModel
-        Learned on part of the sample.
-
-    Returns
-    -------
-    Candidate
-    """
-    with threadpool_limits(1, user_api="blas"):  # products too small to share
-        near = minimise(sample, alpha, start)
-        shares = evaluate(sample.design.decide(near.weights), sample, near.pair_shares)[0].shares
-        state = State.of(near, float(shares[1]), sample.counts.similar, sample.counts.unlabeled)
-        fit = minimise_by_passes(_engine_of(sample), sample.design.standardise, alpha, state)
-    if engine is not None:
-        fit = minimise_by_passes(engine, standardise, alpha, fit.state)
-    if not fit.converged:
-        warnings.warn(
-            f"The pair likelihood was not minimised (alpha={alpha:g}): a decrease of about "
-            f"{fit.promise:.1e} nats per pair is left; raise the penalty, or drop features.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-
-    def refit(part: Part) -> PairModel:
-        inside = collect(_engine_of(part.touched), sample.design.standardise, fit.last)
-        return leave_out(fit, inside).model.turned(is_upside_down)
-
-    is_upside_down = bool(fit.state.common[0] < 0.5)
-    model = fit.state.model.turned(is_upside_down)
-    return judge(sample, parts_of(sample, folds), alpha, model, refit)
-
-
-def _engine_of(sample: Sample) -> MemoryEngine:
-    return MemoryEngine(sample.design.rows, sample.counts.row_sets)
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One fold, and all others.
-
-    Attributes
-    ----------
-    sample : Sample
-        All rows.
-    inside : boolean array of shape (n_rows,)
-        Rows of the fold.
-    """
-
-    sample: Sample
-    inside: NDArray[np.bool_]
-
-    @cached_property
-    def outside(self) -> NDArray[np.bool_]:
-        """Rows that neither are in the fold nor have a partner there."""
-        return outside_of(self.inside, self.sample.counts)
-
-    @cached_property
-    def whole(self) -> NDArray[np.bool_]:
-        """Rows that are in the fold together with their partner."""
-        return np.asarray(self.inside & self.inside[partner_of(self.sample.counts)])
-
-    @cached_property
-    def train(self) -> Sample:
-        """Rows and pairs that have nothing to do with the fold."""
-        return self.sample.among(self.outside)
-
-    @cached_property
-    def test(self) -> Sample:
-        """Rows and pairs of the fold, whole pairs only."""
-        return self.sample.among(self.whole)
-
-    @property
-    def touched(self) -> Sample:
-        """All that is not for training."""
-        return self.sample.among(~self.outside)
-
-    @cached_property
-    def own(self) -> Design:
-        """The rows of the fold, those of pairs that are not whole too."""
-        is_all = np.array_equal(self.whole, self.inside)
-        return self.test.design if is_all else self.sample.design.take(self.inside)
-
-
-def parts_of(sample: Sample, folds: NDArray[np.intp]) -> Iterable[Part]:
-    """Yield one fold after the other, so that copies of many rows do not add up."""
-    return (Part(sample, folds == fold) for fold in np.unique(folds))
-
-
-def outside_of(inside: NDArray[np.bool_], counts: Counts) -> NDArray[np.bool_]:
-    """Return the rows that neither are among others nor have a partner there."""
-    return np.asarray(~(inside | inside[partner_of(counts)]))
-
-
-def partner_of(counts: Counts) -> NDArray[np.intp]:
-    """Return the number of every row's partner; of an unlabeled row its own."""
-    partner = np.arange(counts.rows)
-    for left, right in (
-        (counts.left, counts.right),
-        (counts.dissimilar_left, counts.dissimilar_right),
-    ):
-        partner[left], partner[right] = partner[right].copy(), partner[left].copy()
-    return partner
-
-
-def _refit(alpha: float, model: PairModel) -> Callable[[Part], PairModel]:
-    # Starting from the fit to all rows only picks the hill; the climb forgets it (see `cross_fit`).
-    return lambda part: minimise(part.train, alpha, model)
-
-
-def _named_as(
-    model: PairModel, of_parts: Mapping["Part", PairModel]
-) -> Callable[["Part"], PairModel]:
-    """Return the models of parts with their classes named as those of another model."""
-
-    def refit(part: Part) -> PairModel:
-        own, rows = of_parts[part], part.train.design.take(part.train.counts.alone)
-        ours, theirs = (rows.decide(one.weights) for one in (own, model))
-        together = (ours - ours.mean(axis=0)).T @ (theirs - theirs.mean(axis=0))
-        if own.n_classes == 2:
-            return own.turned(bool(together[0, 0] < 0))
-        return own.reordered(linear_sum_assignment(together.T, maximize=True)[1])
-
-    return refit
-
-
-def judge(
-    sample: Sample,
-    parts: Iterable[Part],
-    alpha: float | None,
-    model: PairModel,
-    refit: Callable[[Part], PairModel],
-) -> Candidate:
-    """Score every fold by a model that did not see it.
+def fit_whole(sample: Sample, candidate: Candidate) -> Candidate:
+    """Learn the model of the whole sample, and bring cross-fitted scores to its scale.
 
     Parameters
     ----------
     sample : Sample
-    parts : iterable of Part
-    alpha : float or None
-        Kept in the candidate.
-    model : PairModel
-        Learned from the whole sample.
-    refit : callable
-        From a part to a model of all other rows.
+    candidate : Candidate
+        With one penalty.
 
     Returns
     -------
     Candidate
     """
-    whole = sample.design.decide(model.weights)
-    scores = np.empty_like(whole)
-    held_out = []
-    for part in parts:
-        train, test = part.train, part.test
-        target = whole[part.outside][train.counts.alone]
-        if not train.counts.pairs:  # a row of the fold is in every pair: nothing can be learned
-            scores[part.inside] = target.mean(axis=0)
+    if candidate.alpha is None:
+        return candidate
+    found = climb(sample, candidate.alpha, candidate.weights)
+    before, after = (
+        sample.population.decide(weights) for weights in (candidate.weights, found.weights)
+    )
+    return replace(
+        candidate, weights=found.weights, scores=aligned(candidate.scores, before, after)
+    )
+
+
+def _judge(
+    sample: Sample, parts: Sequence[HeldOut], alpha: float, found: Sequence[Climbed | None]
+) -> Candidate:
+    """Score every fold by a model that did not see it, classes named alike in all."""
+    likelihood = sample.likelihood
+    is_named = [part.likelihood.is_named for part in parts]
+    kept = [(one.weights, n) for one, n in zip(found, is_named, strict=True) if one is not None]
+    weights = _named_alike(sample, kept)
+    mean = np.mean(weights, axis=0) if weights else _no_weights(sample)
+    reference = sample.design.decide(mean)
+    scores = reference.copy()
+    evidence, n_judged, named = [], 0.0, iter(weights)
+    for part, own in zip(parts, found, strict=True):
+        if own is None:  # a row of the fold is in every statement: nothing can be learned
+            scores[part.rows] = reference.mean(axis=0)
             continue
-        own = refit(part)
-        own_scores = part.own.decide(own.weights)
-        if test.counts.pairs:  # where rows are in many pairs, a fold may have none of its own
-            of_pairs = own_scores[part.whole[part.inside]]
-            held_out.append(-evaluate(of_pairs, test, own.pair_shares)[0].value)
-        training = train.design.decide(own.weights)[train.counts.alone]
-        scores[part.inside] = _aligned(own_scores, training, target)
-    return Candidate(alpha, model, np.array(held_out or [0.0]), scores)
+        whole = sample.design.decide(next(named))
+        evidence.append(likelihood.evidence(part, log_probabilities(whole), own.beliefs))
+        n_judged += part.n_judged
+        scores[part.rows] = aligned(whole[part.rows], whole[part.train], reference[part.train])
+    return Candidate(alpha, mean, np.array(evidence or [0.0]), n_judged, scores)
 
 
-def _aligned(scores: FloatArray, training: FloatArray, target: FloatArray) -> FloatArray:
-    """Move and scale scores so that those of training rows get the centre and scale of others."""
+def _no_weights(sample: Sample) -> FloatArray:
+    m = 1 if sample.n_classes == 2 else sample.n_classes
+    return np.zeros((sample.design.n_features + 1, m))
+
+
+def _named_alike(sample: Sample, models: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:
+    """Return weights of models with their classes in one order.
+
+    Models whose classes have names keep theirs; the others follow the first of these, or else the
+    first of all.
+    """
+    if not models:
+        return []
+    rows = sample.population
+    first = rows.decide(next((weights for weights, is_named in models if is_named), models[0][0]))
+    first = first - first.mean(axis=0)
+    return [
+        own if is_named else exchanged(own, _order_like(first, rows.decide(own)))
+        for own, is_named in models
+    ]
+
+
+def _order_like(centred: FloatArray, scores: FloatArray) -> NDArray[np.intp]:
+    together = (scores - scores.mean(axis=0)).T @ centred
+    if together.size == 1:
+        return np.array([1, 0] if together[0, 0] < 0 else [0, 1])
+    return np.asarray(linear_sum_assignment(together.T, maximize=True)[1])
+
+
+def aligned(scores: FloatArray, training: FloatArray, target: FloatArray) -> FloatArray:
+    """Move and scale scores so that those of training rows get the centre and scale of others.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, m)
+    training, target : arrays of shape (n_training, m)
+        Of the same rows: by the model of `scores`, and as they should be.
+
+    Returns
+    -------
+    array of shape (n_rows, m)
+    """
     center, other = training.mean(axis=0), target.mean(axis=0)
     length = np.sqrt(np.sum((training - center) ** 2))
     ratio = np.sqrt(np.sum((target - other) ** 2)) / length if length > 0 else 1.0

@@ -4,19 +4,17 @@ The usual model says that two rows were drawn at random and kept as a pair if th
 class, so that the classes' shares among pairs follow from their shares among rows. Free shares
 contain that model; how much better they explain the pairs is the evidence against it. With many
 pairs of every class the gain is chi-square distributed; with few, samples drawn from the random
-model tell how large it can be by chance.
+model tell how large it can be without a reason.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import softmax
 from scipy.stats import chi2
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts, expand, log_probabilities
+from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
 
 __all__ = ["PairingTest", "compare_pairings"]
 
@@ -40,7 +38,7 @@ class PairingTest:
     statistic : float
         Twice the gain in log-likelihood.
     p_value : float
-        Chance of at least that gain if pairs were formed at random.
+        Probability of at least that gain if pairs were formed at random.
     pair_shares : tuple of floats
         Shares of the classes among similar pairs that explain them best, classes by size.
     expected_shares : tuple of floats
@@ -67,27 +65,26 @@ class PairingTest:
         )
 
 
-def compare_pairings(scores: FloatArray, counts: Counts, freshness: float = 1.0) -> PairingTest:
+def compare_pairings(scores: FloatArray, likelihood: Likelihood) -> PairingTest:
     """Test random pairing against free pair shares, by the calibrated likelihood of scores.
 
     Parameters
     ----------
     scores : array of shape (n_rows, m)
-        Cross-fitted scores, rows in the order of `Counts`; classes by size.
-    counts : Counts
-    freshness : float, default 1
-        What a pair is worth where rows are in several (see `likewise.search.reuse`).
+        Cross-fitted scores; classes by size.
+    likelihood : Likelihood
+        Of the statements about these rows, formed at random.
 
     Returns
     -------
     PairingTest
     """
-    found = _fit(scores, counts)
-    found = replace(found, statistic=freshness * found.statistic)
-    p_value = float(chi2.sf(found.statistic, df=found.shares.size - 1))
-    smallest = counts.similar * float(found.expected.min())
+    found = _fit(scores, likelihood)
+    p_value = float(chi2.sf(found.statistic, df=likelihood.n_classes - 1))
+    n_similar = int(likelihood.links.is_similar.sum())
+    smallest = n_similar * float(found.expected.min())
     if _DOUBTFUL[0] < p_value < _DOUBTFUL[1] and smallest < _FEW_PAIRS:
-        p_value = _simulated_p_value(scores, counts, found)
+        p_value = _simulated_p_value(scores, likelihood, found)
     order = slice(None, None, -1) if scores.shape[1] == 1 else slice(None)
     return PairingTest(
         statistic=found.statistic,
@@ -104,110 +101,77 @@ class _Fitted:
     Attributes
     ----------
     statistic : float
-    vector : array of shape (1 + m,)
-        Scale and offsets of the model of pairs formed at random.
-    shares, weights : arrays of shape (n_classes,) and (n_rows,)
-        The classes' shares and the rows' weights in that model.
+    log_p : array of shape (n_rows, n_classes)
+        Calibrated log-probabilities of the model of pairs formed at random.
+    beliefs : Beliefs
+        Of that model.
     pair_shares : array of shape (n_classes,)
         Of the free model.
     """
 
     statistic: float
-    vector: FloatArray
-    shares: FloatArray
-    weights: FloatArray
+    log_p: FloatArray
+    beliefs: Beliefs
     pair_shares: FloatArray
 
     @property
     def expected(self) -> FloatArray:
         """Shares of the classes among pairs formed at random."""
-        return np.asarray(self.shares**2 / float(self.shares @ self.shares))
+        shares = self.beliefs.shares
+        return np.asarray(shares**2 / float(shares @ shares))
 
 
-def _fit(scores: FloatArray, counts: Counts) -> _Fitted:
-    random, vector = _best(scores, counts, None)
-    expansion = expand(_calibrated(scores, vector), counts)
-    fitted = _Fitted(0.0, vector, expansion.shares, expansion.weights, expansion.shares)
-    expected = fitted.expected
-    # Several starting points: the likelihood has a hill on each side of the classes' order.
-    starts = [expected, expected[::-1], np.full(expected.size, 1.0 / expected.size)]
-    free, pair_shares = random, expected
-    for start in starts:
-        value, freely = _best(scores, counts, start)
-        if value < free:
-            free, pair_shares = value, softmax(freely[-expected.size :])
-    statistic = 2.0 * counts.pairs * (random - free)
-    return replace(fitted, statistic=statistic, pair_shares=pair_shares)
+def _fit(scores: FloatArray, likelihood: Likelihood) -> _Fitted:
+    vector, random = _best(scores, likelihood, np.zeros(1 + scores.shape[1]))
+    freely = likelihood.paired("free")
+    # The free model has a local optimum on each side of the classes' order.
+    tried = [_best(scores, freely, start)[1] for start in _free_starts(vector)]
+    free = max(tried, key=lambda beliefs: beliefs.value)
+    fitted = _Fitted(0.0, _calibrated(scores, vector), random, np.zeros(0))
+    if free.value <= random.value or free.pair_shares is None:
+        return replace(fitted, pair_shares=fitted.expected)
+    statistic = 2.0 * (free.value - random.value)
+    return replace(fitted, statistic=statistic, pair_shares=free.pair_shares)
 
 
-def _simulated_p_value(scores: FloatArray, counts: Counts, found: _Fitted) -> float:
+def _free_starts(vector: FloatArray) -> list[FloatArray]:
+    shifted = vector.copy()
+    shifted[1:] = -vector[1:]
+    return [vector, shifted, np.append(vector[:1], np.zeros(vector.size - 1))]
+
+
+def _simulated_p_value(scores: FloatArray, likelihood: Likelihood, found: _Fitted) -> float:
     """Return how often samples of the random model gain as much from free shares."""
     draw = np.random.default_rng(0)  # the same sample gives the same p-value
     above = 0
     for number in range(1, _MOST_SAMPLES + 1):
-        above += _fit(scores[_simulate(scores, counts, found, draw)], counts).statistic >= (
-            found.statistic
-        )
+        rows, drawn = likelihood.simulate(found.log_p, found.beliefs, draw)
+        above += _fit(scores[rows], drawn).statistic >= found.statistic
         if above == _ENOUGH_ABOVE:
             return above / number
     return (above + 1) / (_MOST_SAMPLES + 1)
 
 
-def _simulate(
-    scores: FloatArray, counts: Counts, found: _Fitted, draw: np.random.Generator
-) -> NDArray[np.intp]:
-    """Draw rows and pairs formed at random from the fitted distribution, as row numbers."""
-    chances = found.weights[:, None] * np.exp(_calibrated(scores, found.vector))
-    both = np.outer(found.shares, found.shares)
-    n_classes = found.shares.size
-
-    def rows_of(classes: NDArray[np.intp]) -> NDArray[np.intp]:
-        numbers = np.empty(classes.size, dtype=np.intp)
-        for k in range(n_classes):
-            of_class = classes == k
-            weights = chances[:, k] / chances[:, k].sum()
-            numbers[of_class] = draw.choice(weights.size, size=int(of_class.sum()), p=weights)
-        return numbers
-
-    def class_pairs(size: int, allowed: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-        weights = (both * allowed).ravel()
-        drawn = draw.choice(weights.size, size=size, p=weights / weights.sum())
-        return [np.asarray(side) for side in np.divmod(drawn, n_classes)]
-
-    same = np.eye(n_classes, dtype=bool)
-    alone = draw.choice(n_classes, size=counts.unlabeled, p=found.shares / found.shares.sum())
-    sides = class_pairs(counts.similar, same) + class_pairs(counts.dissimilar, ~same)
-    return np.concatenate([rows_of(classes) for classes in (alone, *sides)])
-
-
 def _best(
-    scores: FloatArray, counts: Counts, pair_shares: FloatArray | None
-) -> tuple[float, FloatArray]:
-    """Minimise over scale, offsets and, where shares are given to start from, pair shares."""
-    m = scores.shape[1]
-    size = 1 + m
+    scores: FloatArray, likelihood: Likelihood, start: FloatArray
+) -> tuple[FloatArray, Beliefs]:
+    """Maximise over scale and offsets."""
+    near: list[Beliefs | None] = [None]
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        shares = None if pair_shares is None else softmax(vector[size:])
-        found = expand(_calibrated(scores, vector), counts, shares)
-        slopes = found.gradient[:, 1:] if m == 1 else found.gradient
+        found = near[0] = likelihood.evaluate(_calibrated(scores, vector), near[0])
+        slopes = found.gradient[:, 1:] if scores.shape[1] == 1 else found.gradient
         slope = np.exp(vector[0]) * float(np.sum(slopes * scores))
-        parts = [np.array([slope]), slopes.sum(axis=0)]
-        if pair_shares is not None:
-            parts.append(found.pair_gradient)
-        return found.value, np.concatenate(parts)
+        gradient = np.append(slope, slopes.sum(axis=0))
+        return -found.value / likelihood.size, -gradient / likelihood.size
 
-    start = np.zeros(size)
-    if pair_shares is not None:
-        start = np.concatenate([start, np.log(np.maximum(pair_shares, 1e-6))])
     bounds = [(-6.0, 6.0)] + [(-30.0, 30.0)] * (start.size - 1)
     found = minimize(
         objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-11}
     )
-    return float(found.fun), np.asarray(found.x)
+    vector = np.asarray(found.x)
+    return vector, likelihood.evaluate(_calibrated(scores, vector), near[0])
 
 
 def _calibrated(scores: FloatArray, vector: FloatArray) -> FloatArray:
-    m = scores.shape[1]
-    calibrated = np.exp(vector[0]) * scores + vector[1 : 1 + m]
-    return log_probabilities(calibrated[:, 0] if m == 1 else calibrated)
+    return log_probabilities(np.exp(vector[0]) * scores + vector[1 : 1 + scores.shape[1]])

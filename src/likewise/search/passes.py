@@ -8,8 +8,7 @@ multiplier m are unknowns beside the weights. With ``eta = sigmoid(z)``, the sum
         - sum_pairs [log(1 + exp(tau + z_a + z_b)) + log t_0]
 
 is stationary in q and m at the profiled likelihood; ``t_0`` and ``tau`` follow from q and, for
-freely formed pairs, from their share. Sums over some of the rows can be taken off, so that models
-which did not see these rows cost no pass at all.
+freely formed pairs, from their share.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,6 @@ from likewise._types import FloatArray
 from likewise.engines.arrays import like, namespace_of
 from likewise.engines.base import Block, Engine, Sums
 from likewise.engines.finite import raise_not_finite
-from likewise.search.model import PairModel
 
 __all__ = [
     "Fit",
@@ -32,7 +30,6 @@ __all__ = [
     "State",
     "Totals",
     "collect",
-    "leave_out",
     "minimise_by_passes",
 ]
 
@@ -70,21 +67,23 @@ class State:
     common: FloatArray
 
     @classmethod
-    def of(cls, model: PairModel, share: float, similar: int, unlabeled: int) -> "State":
-        """Return the state that belongs to a model and a share of the second class."""
+    def of(
+        cls,
+        weights: FloatArray,
+        pair_shares: FloatArray | None,
+        share: float,
+        similar: int,
+        unlabeled: int,
+    ) -> "State":
+        """Return the state that belongs to weights and a share of the second class."""
+        share = float(np.clip(share, _SMALLEST_SHARE, 1 - _SMALLEST_SHARE))
         of_pairs = share**2 / (share**2 + (1.0 - share) ** 2)
-        if model.pair_shares is not None:
-            of_pairs = float(np.clip(model.pair_shares[1], _SMALLEST_SHARE, 1 - _SMALLEST_SHARE))
+        if pair_shares is not None:
+            of_pairs = float(np.clip(pair_shares[1], _SMALLEST_SHARE, 1 - _SMALLEST_SHARE))
         preference = of_pairs / share - (1.0 - of_pairs) / (1.0 - share)
         multiplier = 2 * similar / (2 * similar + unlabeled) * preference
-        free = [] if model.pair_shares is None else [logit(of_pairs)]
-        return cls(model.weights[:, 0], np.array([share, multiplier, *free]))
-
-    @property
-    def model(self) -> PairModel:
-        """The weights, and the shares of freely formed pairs."""
-        shares = None if self.common.size == 2 else expit(np.array([-1.0, 1.0]) * self.common[2])
-        return PairModel(self.weights[:, None], shares)
+        free = [] if pair_shares is None else [logit(of_pairs)]
+        return cls(weights[:, 0], np.array([share, multiplier, *free]))
 
     @property
     def tau(self) -> float:
@@ -110,15 +109,6 @@ class Totals(NamedTuple):
     """``[x, 1]'`` times the terms of `_row_terms`, (d + 1, 7)."""
     of_pairs: FloatArray
     """``[x_a + x_b, 2]'`` times the terms of `_pair_terms`, (d + 1, 3)."""
-
-    def without(self, others: "Totals") -> "Totals":
-        """Return the sums over all but some of the rows."""
-        return Totals(
-            self.n_pairs - others.n_pairs,
-            self.hessian - others.hessian,
-            self.of_rows - others.of_rows,
-            self.of_pairs - others.of_pairs,
-        )
 
 
 def collect(engine: Engine, standardise: Standardise, state: State) -> Totals:
@@ -369,13 +359,3 @@ def minimise_by_passes(engine: Engine, standardise: Standardise, alpha: float, s
     converged = here.is_within(_GAP)
     end = state.moved(here.step) if converged else state
     return Fit(end, state, totals, alpha, here.promise, converged)
-
-
-def leave_out(fit: Fit, part: Totals) -> State:
-    """Return the minimiser without some rows, given the sums over them at ``fit.last``.
-
-    One step of Newton's method from the minimiser over all rows, with the sums over the others:
-    what it leaves is of second order in the share of the rows left out.
-    """
-    others = fit.totals.without(part)
-    return fit.last.moved(_newton(others, fit.last, fit.alpha).step)

@@ -5,19 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from likewise.beliefs.fresh import Counts, expand, log_probabilities
-from likewise.statements.labels import locate_pairs
+from likewise.beliefs.base import log_probabilities
+from likewise.beliefs.table import TableLikelihood
+from likewise.search.settings import Settings, default_pairing
+from likewise.statements.labels import statements_for
 
 __all__ = ["pair_log_likelihood", "pair_log_likelihood_scorer"]
 
 
 def pair_log_likelihood(y: ArrayLike, scores: ArrayLike) -> float:
-    """Return how well class scores explain the pairs of weak labels, in nats per pair.
+    """Return how well class scores explain the statements of weak labels, in nats per statement.
 
     Parameters
     ----------
-    y : integer array of shape (n_rows,)
-        Weak labels with at least one pair and one unlabeled row.
+    y : weak labels, as `likewise.pack` makes them
+        With at least one statement.
     scores : array of shape (n_rows,) or (n_rows, n_classes)
         Log-odds of one of two classes, or one score per class, of the same rows, from a model that
         did not learn from them. Which class is which does not matter.
@@ -33,12 +35,17 @@ def pair_log_likelihood(y: ArrayLike, scores: ArrayLike) -> float:
     >>> lw.pair_log_likelihood([1, 1, 2, 2, 0, 0], [5.0, 5.0, -5.0, -5.0, 5.0, -5.0]) > 0.5
     True
     """
-    rows = locate_pairs(y, np.shape(y)[0], "The pair likelihood")
+    statements = statements_for(y, np.shape(y)[0], "The pair likelihood")
     values = np.asarray(scores, dtype=np.float64)
     if values.shape[:1] != np.shape(y)[:1] or values.ndim > 2:
-        raise ValueError(f"scores have shape {values.shape} but y has {np.size(y)} labels.")
-    ordered = np.concatenate([values[part] for part in rows])
-    return -expand(log_probabilities(ordered), Counts.of(rows)).value
+        raise ValueError(f"scores have shape {values.shape} but y has {np.shape(y)[0]} labels.")
+    log_p = log_probabilities(values)
+    settings = Settings(n_classes=log_p.shape[1], pairing=default_pairing(statements))
+    likelihood = settings.likelihood(statements)
+    value = likelihood.evaluate(log_p).value
+    if isinstance(likelihood, TableLikelihood):
+        value -= likelihood.constant()[1].value
+    return value / statements.count
 
 
 def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:

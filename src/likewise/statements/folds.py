@@ -123,7 +123,7 @@ def _kinds(statements: Statements, n_splits: int) -> list[NDArray[np.intp]]:
 
 
 def _numbered(sets: NDArray[np.intp], chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Number the sets of chosen rows in the order of their first rows; -1 for other rows."""
+    """Return numbers for the sets of chosen rows, by their first rows; -1 for other rows."""
     found = np.full(sets.size, -1, dtype=np.intp)
     names, firsts, inverse = np.unique(sets[chosen], return_index=True, return_inverse=True)
     rank = np.empty(names.size, dtype=np.intp)

@@ -137,7 +137,7 @@ def _numbers(named: NDArray[Any], sizes: IntArray, table: Table, name: str) -> I
 
 def _has_labels(table: Table) -> bool:
     """Tell whether rows have labels of their own: a pandas index other than 0, 1, 2, ..."""
-    index = getattr(table, "index", None)
+    index: Any = getattr(table, "index", None)
     if not hasattr(index, "get_indexer"):
         return False
     values = index.to_numpy()

@@ -115,7 +115,7 @@ def _labels_of(statements: Statements) -> Any:
         codes = np.where(
             statements.is_similar,
             np.cumsum(statements.is_similar),
-            -np.cumsum(~statements.is_similar),
+            0 - np.cumsum(~statements.is_similar),
         )
         y = np.zeros(statements.n_rows, dtype=np.int64)
         y[statements.members] = codes[of_member]

@@ -1,0 +1,222 @@
+"""Belief propagation over couples of unknowns that are likelier alike, or likelier different.
+
+An edge has a weight ``on_k`` if both ends are of class k and a weight ``off`` if they differ, so a
+cavity belief b becomes the message ``on b + off (1 - b)``: linear in the number of classes, all
+edges at once. On trees the result is exact; the value is the Bethe free energy, whose gradient in
+the fields is the belief. Nothing here knows what the unknowns are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._types import FloatArray
+
+__all__ = ["Edges", "Propagated", "propagate", "sweep_two_classes"]
+
+IntArray = NDArray[np.intp]
+
+_MOST_SWEEPS = 200
+_TOL = 1e-6
+"""Change of a message's log-odds that counts as none."""
+_STUBBORN = 30
+"""Sweeps after which messages are damped: what has not settled by then goes to and fro."""
+_DAMPING = 0.5
+_CLIP = 40.0
+"""Log-odds beyond which nothing changes any more."""
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Couples of unknowns.
+
+    Attributes
+    ----------
+    left, right : integer arrays of shape (n_edges,)
+    count : int
+        Number of unknowns.
+    """
+
+    left: IntArray
+    right: IntArray
+    count: int
+
+    def add(self, to_left: FloatArray, to_right: FloatArray) -> FloatArray:
+        """Add up what edges send to their ends, (count,)."""
+        total = np.bincount(self.left, weights=to_left, minlength=self.count)
+        total += np.bincount(self.right, weights=to_right, minlength=self.count)
+        return np.asarray(total, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Propagated:
+    """Where propagation ended.
+
+    Attributes
+    ----------
+    value : float
+        Logarithm of the sum over all assignments, by the Bethe free energy.
+    beliefs : array of shape (count, n_classes)
+    alike : array of shape (n_edges, n_classes)
+        Probability that both ends of an edge are of a class.
+    messages : array of shape (2, n_edges, n_classes)
+        Logarithms, to the left and to the right ends.
+    converged : bool
+    """
+
+    value: float
+    beliefs: FloatArray
+    alike: FloatArray
+    messages: FloatArray
+    converged: bool
+
+
+def propagate(
+    fields: FloatArray,
+    edges: Edges,
+    on: FloatArray,
+    off: FloatArray,
+    messages: FloatArray | None = None,
+) -> Propagated:
+    """Return beliefs and value.
+
+    Parameters
+    ----------
+    fields : array of shape (count, n_classes)
+        Log-weights of the unknowns' classes.
+    edges : Edges
+    on : array of shape (n_edges, n_classes)
+    off : array of shape (n_edges,)
+    messages : array of shape (2, n_edges, n_classes), optional
+        Where to begin.
+
+    Returns
+    -------
+    Propagated
+    """
+    if messages is None:
+        messages = np.zeros((2, edges.left.size, fields.shape[1]))
+    settle = _settle_two if fields.shape[1] == 2 else _settle_many
+    messages, converged = settle(fields, edges, on, off, messages)
+    return _finish(fields, edges, on, off, messages, converged)
+
+
+def _finish(
+    fields: FloatArray,
+    edges: Edges,
+    on: FloatArray,
+    off: FloatArray,
+    messages: FloatArray,
+    converged: bool,
+) -> Propagated:
+    """Take beliefs, and the value with messages on the scale of the cavity beliefs."""
+    totals = _totals(fields, edges, messages)
+    of_left, of_right = (
+        _normalised(totals[side] - sent)
+        for side, sent in zip((edges.left, edges.right), messages, strict=True)
+    )
+    to_left, to_right = (_sent(cavity, on, off) for cavity in (of_right, of_left))
+    scaled = np.stack([to_left, to_right])
+    nodes, beliefs = _log_normalised(_totals(fields, edges, scaled))
+    alike = on * of_left * of_right
+    between = alike.sum(axis=1) + off * (1.0 - (of_left * of_right).sum(axis=1))
+    value = float(nodes.sum() - np.log(np.maximum(between, _TINY)).sum())
+    return Propagated(
+        value, beliefs, alike / np.maximum(between, _TINY)[:, None], scaled, converged
+    )
+
+
+def _totals(fields: FloatArray, edges: Edges, messages: FloatArray) -> FloatArray:
+    sums = [edges.add(messages[0, :, k], messages[1, :, k]) for k in range(fields.shape[1])]
+    return fields + np.stack(sums, axis=1)
+
+
+def _log_normalised(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    highest = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - highest)
+    total = weights.sum(axis=1, keepdims=True)
+    return (np.log(total) + highest)[:, 0], weights / total
+
+
+def _normalised(logs: FloatArray) -> FloatArray:
+    return _log_normalised(logs)[1]
+
+
+def _sent(cavity: FloatArray, on: FloatArray, off: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(on * cavity + off[:, None] * (1.0 - cavity), _TINY)))
+
+
+def _settle_many(
+    fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray
+) -> tuple[FloatArray, bool]:
+    for sweep in range(_MOST_SWEEPS):
+        totals = _totals(fields, edges, messages)
+        fresh = np.stack(
+            [
+                _sent(_normalised(totals[edges.right] - messages[1]), on, off),
+                _sent(_normalised(totals[edges.left] - messages[0]), on, off),
+            ]
+        )
+        fresh -= fresh.max(axis=2, keepdims=True)
+        change = np.exp(fresh) - np.exp(messages - messages.max(axis=2, keepdims=True))
+        if sweep >= _STUBBORN:
+            fresh = (1.0 - _DAMPING) * fresh + _DAMPING * messages
+        messages = fresh
+        if not change.size or np.abs(change).max() < _TOL:
+            return messages, True
+    return messages, False
+
+
+def _settle_two(
+    fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray
+) -> tuple[FloatArray, bool]:
+    """Settle two classes on log-odds of the second one, half the numbers."""
+    field = fields[:, 1] - fields[:, 0]
+    odds = messages[:, :, 1] - messages[:, :, 0]
+    converged = False
+    for sweep in range(_MOST_SWEEPS):
+        fresh = sweep_two_classes(field, edges, on, off, odds)
+        change = np.abs(fresh - odds).max(initial=0.0)
+        odds = (1.0 - _DAMPING) * fresh + _DAMPING * odds if sweep >= _STUBBORN else fresh
+        if change < _TOL:
+            converged = True
+            break
+    return np.stack([np.zeros_like(odds), odds], axis=2), converged
+
+
+def sweep_two_classes(
+    field: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, odds: FloatArray
+) -> FloatArray:
+    """Return all messages after one sweep, for two classes.
+
+    Parameters
+    ----------
+    field : array of shape (count,)
+        Log-odds of the second class.
+    edges : Edges
+    on, off
+        As in `propagate`.
+    odds : array of shape (2, n_edges)
+        Log-odds that edges send to their left and right ends.
+
+    Returns
+    -------
+    array of shape (2, n_edges)
+    """
+    totals = field + edges.add(odds[0], odds[1])
+    np.clip(totals, -1e6, 1e6, out=totals)
+    fresh = np.empty_like(odds)
+    for end, side in ((1, edges.left), (0, edges.right)):
+        cavity = totals[side]
+        cavity -= odds[1 - end]
+        np.clip(cavity, -_CLIP, _CLIP, out=cavity)
+        np.exp(cavity, out=cavity)
+        second = on[:, 1] * cavity
+        second += off
+        cavity *= off
+        cavity += on[:, 0]
+        second /= cavity
+        np.log(np.maximum(second, _TINY, out=second), out=fresh[end])
+    return fresh

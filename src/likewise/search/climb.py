@@ -1,0 +1,169 @@
+"""Linear class scores that explain statements best, with a ridge penalty.
+
+Two classes have one column of weights (the log-odds of the second class), more have one column
+each. The likelihood does not know which class is which, and it has more than one local optimum:
+learning begins at a large penalty from several starting points and follows the best one down.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from likewise._types import FloatArray
+from likewise.beliefs.base import Beliefs
+from likewise.search.sample import Sample
+from likewise.search.starts import starting_weights
+
+__all__ = ["Climbed", "climb", "climb_path", "exchanged", "ordered"]
+
+_MOST_STEPS = 100
+"""Of L-BFGS at one penalty; the next penalty goes on from there."""
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """Where a climb ended.
+
+    Attributes
+    ----------
+    weights : array of shape (n_features + 1, m)
+        One column for two classes, one per class for more; the intercepts are the last row.
+    objective : float
+        Penalised negative log-likelihood, in nats per pair.
+    beliefs : Beliefs
+        At these weights.
+    """
+
+    weights: FloatArray
+    objective: float
+    beliefs: Beliefs
+
+
+class _Objective:
+    """The penalised likelihood as a function of one flat vector."""
+
+    def __init__(
+        self, sample: Sample, alpha: float, shape: tuple[int, ...], near: Beliefs | None
+    ) -> None:
+        self._sample = sample
+        self._alpha = alpha
+        self._shape = shape
+        self.beliefs = near
+
+    def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
+        weights = vector.reshape(self._shape)
+        sample, size = self._sample, self._sample.likelihood.size
+        found, slopes = sample.evaluate(sample.design.decide(weights), self.beliefs)
+        self.beliefs = found  # the next point is near
+        gradient = sample.design.pull(slopes) / -size
+        gradient[:-1] += self._alpha * weights[:-1]
+        value = -found.value / size + 0.5 * self._alpha * float(np.sum(weights[:-1] ** 2))
+        return value, gradient.ravel()
+
+
+def climb(sample: Sample, alpha: float, start: FloatArray, near: Beliefs | None = None) -> Climbed:
+    """Maximise the penalised likelihood from a starting point.
+
+    Parameters
+    ----------
+    sample : Sample
+    alpha : float
+        Ridge penalty of all weights but the intercepts.
+    start : array of shape (n_features + 1, m)
+    near : Beliefs, optional
+        At nearby weights.
+
+    Returns
+    -------
+    Climbed
+    """
+    # What is settled between statements and scores, such as an error rate, is held while weights
+    # move: settling it at every step would cost far more, and the next penalty goes on anyway.
+    held = Sample(sample.design, sample.likelihood.held(near))
+    objective = _Objective(held, alpha, start.shape, near)
+    found = minimize(
+        objective,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _MOST_STEPS, "ftol": 1e-7, "maxcor": 20},
+    )
+    weights = found.x.reshape(start.shape)
+    beliefs = sample.evaluate(sample.design.decide(weights), objective.beliefs)[0]
+    return Climbed(weights, float(found.fun), beliefs)
+
+
+def climb_path(
+    sample: Sample, alphas: Sequence[float], random_state: np.random.RandomState
+) -> Iterator[Climbed]:
+    """Learn at falling penalties, each from the last, the first from the best of the starts.
+
+    With more than two classes, or with fresh dissimilar pairs, what a large penalty explains best
+    can be a lesser local optimum at a small one (two classes taken for one), and the path would
+    stay in it: later penalties try one of the starts each. Else the path is the better guide; new
+    starts lead small samples to optima that noise made.
+
+    Yields
+    ------
+    Climbed
+        One per alpha; classes in order of size (see `ordered`), unless they have names.
+    """
+    starts = starting_weights(sample, random_state)
+    is_named = sample.likelihood.is_named
+    if is_named and sample.n_classes == 2:
+        starts = [*starts, *(-start for start in starts)]
+    found = _best([(start, None) for start in starts], sample, alphas[0])
+    tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
+    for step, alpha in enumerate(alphas):
+        if step:
+            here = (found.weights, found.beliefs)
+            other = [(starts[step % len(starts)], None)] if tries_again else []
+            found = _best([here, *other], sample, alpha)
+        yield found if is_named else ordered(found)
+
+
+def _best(
+    starts: Sequence[tuple[FloatArray, Beliefs | None]], sample: Sample, alpha: float
+) -> Climbed:
+    """Climb from several points, and return the best of what they lead to."""
+    found = (climb(sample, alpha, start, near) for start, near in starts)
+    return min(found, key=lambda one: one.objective)
+
+
+def ordered(found: Climbed) -> Climbed:
+    """Name the classes by size: of two the second is the larger, of more the first the largest."""
+    shares = found.beliefs.shares
+    if shares.size == 2:
+        return found if shares[1] >= 0.5 else _renamed(found, np.array([1, 0]))
+    order = np.argsort(-shares, kind="stable")
+    return found if np.all(np.diff(order) > 0) else _renamed(found, order)
+
+
+def _renamed(found: Climbed, order: NDArray[np.intp]) -> Climbed:
+    pairs = found.beliefs.pair_shares
+    beliefs = replace(
+        found.beliefs,
+        shares=found.beliefs.shares[order],
+        pair_shares=None if pairs is None else pairs[order],
+        posteriors=found.beliefs.posteriors[:, order],
+        gradient=found.beliefs.gradient[:, order],
+        state=None,
+    )
+    return Climbed(exchanged(found.weights, order), found.objective, beliefs)
+
+
+def exchanged(values: FloatArray, order: NDArray[np.intp]) -> FloatArray:
+    """Return weights or scores with the classes in another order.
+
+    Parameters
+    ----------
+    values : array of shape (n, m)
+    order : integer array of shape (n_classes,)
+        Which class stands in each place.
+    """
+    if values.shape[1] == 1:
+        return -values if order[0] else values
+    return values[:, order]

@@ -1,0 +1,81 @@
+"""How to learn: folds, penalties, and how statements came about."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.beliefs.base import Likelihood
+from likewise.beliefs.fresh import FreshLikelihood
+from likewise.beliefs.table import TableLikelihood
+from likewise.statements.statements import Statements
+
+__all__ = ["Settings", "default_alphas", "default_pairing"]
+
+_ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+"""Penalties for a sample of `_USUAL_PAIRS` pairs."""
+_USUAL_PAIRS = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn.
+
+    Attributes
+    ----------
+    cv : int
+        Number of folds.
+    alphas : sequence of floats, or mapping from names of feature maps to such, optional
+        By default what `default_alphas` says.
+    n_classes : int
+    pairing : {"asked", "random", "free"}
+        How statements came about.
+    error_rate : float or None
+        Probability that a statement is wrong; None to learn it.
+    n_jobs : int or None
+        Feature maps that are worked on side by side.
+    """
+
+    cv: int = 5
+    alphas: Sequence[float] | Mapping[str, Sequence[float]] | None = None
+    n_classes: int = 2
+    pairing: str = "random"
+    error_rate: float | None = 0.0
+    n_jobs: int | None = None
+
+    def alphas_for(self, name: str, n_pairs: float) -> Sequence[float]:
+        """Return the penalties to try with a feature map."""
+        if isinstance(self.alphas, Mapping):
+            return self.alphas[name]
+        return self.alphas or default_alphas(n_pairs)
+
+    def likelihood(
+        self, statements: Statements, known: NDArray[np.intp] | None = None
+    ) -> Likelihood:
+        """Return the likelihood of statements that came about this way."""
+        if statements.is_fresh:
+            return FreshLikelihood(statements, self.n_classes, self.pairing)
+        pairing: Any = self.pairing
+        return TableLikelihood(statements, self.n_classes, pairing, self.error_rate, known)
+
+
+def default_alphas(n_pairs: float) -> tuple[float, ...]:
+    """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
+    factor = math.sqrt(_USUAL_PAIRS / n_pairs)
+    return tuple(alpha * factor for alpha in _ALPHAS)
+
+
+def default_pairing(statements: Statements) -> str:
+    """Return how statements came about, as far as these show it.
+
+    Where some rows are said to differ, somebody was asked. Similar pairs alone were found, at
+    random unless a test says otherwise. Fresh pairs were drawn at random.
+
+    Parameters
+    ----------
+    statements : Statements
+    """
+    return "asked" if statements.n_dissimilar and not statements.is_fresh else "random"
