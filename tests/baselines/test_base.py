@@ -1,4 +1,4 @@
-"""What all rivals share: input, scales, which cluster is +1, and the report of a fit."""
+"""What all baselines share: input, scales, which cluster is +1, and the report of a fit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ Draw = Callable[..., SUSample]
 
 
 class Threshold(Baseline):
-    """A rival that splits rows by the first column, and remembers what it was given."""
+    """A baseline that splits rows by the first column, and remembers what it was given."""
 
     def __init__(self, cut: float = 0.0, above: bool = True, converges: bool = True) -> None:
         self.cut = cut
@@ -37,8 +37,8 @@ def test_rows_are_standardised_by_all_training_rows(draw_waveform: Draw) -> None
     drawn = draw_waveform(40, 60)
     X, y = drawn.pack()
     sample = Threshold().fit(X, y).sample_
-    np.testing.assert_allclose(sample.everything.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(sample.everything.std(axis=0), 1)
+    np.testing.assert_allclose(sample.rows.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(sample.rows.std(axis=0), 1)
     for part, raw in zip(
         (sample.left, sample.right, sample.unlabeled),
         (*drawn.similar, drawn.unlabeled),
@@ -47,10 +47,14 @@ def test_rows_are_standardised_by_all_training_rows(draw_waveform: Draw) -> None
         np.testing.assert_allclose(part, (raw - X.mean(axis=0)) / X.std(axis=0))
 
 
-def test_everything_is_left_then_right_then_unlabeled() -> None:
-    sample = Sample(np.array([[3.0]]), np.array([[1.0]]), np.array([[5.0], [6.0]]))
-    np.testing.assert_array_equal(sample.everything, [[3.0], [1.0], [5.0], [6.0]])
-    np.testing.assert_array_equal(sample.differences, [[2.0]])
+def test_rows_of_fresh_pairs_are_left_then_right_then_unlabeled() -> None:
+    labels = np.array([0, 2, 1, -1, 1, 0, 2, -1])
+    clf = Threshold().fit(np.arange(8.0)[:, None], labels)
+    rows = clf.sample_.rows * clf.scale_ + clf.mean_
+    np.testing.assert_allclose(rows[:, 0], [2.0, 1.0, 4.0, 6.0, 0.0, 5.0])
+    np.testing.assert_array_equal(clf.sample_.is_unlabeled, [False] * 4 + [True] * 2)
+    np.testing.assert_allclose(clf.sample_.differences * clf.scale_, [[-2.0], [-5.0]])
+    np.testing.assert_allclose(clf.sample_.left - clf.sample_.right, clf.sample_.differences)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e12 + 0.1])
@@ -59,7 +63,7 @@ def test_a_constant_column_is_left_at_its_scale(draw_waveform: Draw, value: floa
     X[:, 3] = value
     clf = Threshold().fit(X, y)
     assert clf.scale_[3] == 1.0
-    np.testing.assert_array_equal(clf.sample_.everything[:, 3], 0)
+    np.testing.assert_array_equal(clf.sample_.rows[:, 3], 0)
 
 
 @pytest.mark.parametrize("above", [True, False])
@@ -102,7 +106,7 @@ def test_other_tables_give_the_same_answer(draw_waveform: Draw, container: Any) 
     drawn = draw_waveform(40, 60)
     X, y = drawn.pack()
     plain, other = Threshold().fit(X, y), Threshold().fit(container(X), y)
-    np.testing.assert_array_equal(other.sample_.everything, plain.sample_.everything)
+    np.testing.assert_array_equal(other.sample_.rows, plain.sample_.rows)
     np.testing.assert_array_equal(
         other.predict(container(drawn.X_test)), plain.predict(drawn.X_test)
     )
@@ -140,15 +144,19 @@ class TestBadInput:
         with pytest.raises(ValueError, match="Every column of X is constant"):
             Threshold().fit(X, y)
 
-    def test_a_torn_pair_is_answered_with_pairkfold(self, draw_waveform: Draw) -> None:
+    def test_a_split_pair_is_answered_with_pairkfold(self, draw_waveform: Draw) -> None:
         X, y = draw_waveform(20, 30).pack()
-        with pytest.raises(ValueError, match=r"Pair 20 is torn.*PairKFold"):
+        with pytest.raises(ValueError, match=r"Pair 20 is split.*PairKFold"):
             Threshold().fit(X[:-1], y[:-1])
 
-    def test_dissimilar_pairs_are_refused(self) -> None:
-        X, y = lw.pack(np.eye(6), similar=[(0, 1)], dissimilar=[(2, 3)])
-        with pytest.raises(ValueError, match="Threshold learns from similar pairs only"):
+    def test_dissimilar_pairs_alone_are_refused(self) -> None:
+        X, y = lw.pack(np.eye(6), dissimilar=[(2, 3)])
+        with pytest.raises(ValueError, match="Threshold learns from similar pairs only, but all"):
             Threshold().fit(X, y)
+
+    def test_labels_without_any_pair_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="Threshold needs at least one pair"):
+            Threshold().fit(np.eye(6), np.zeros(6, dtype=int))
 
     def test_one_unlabeled_row_is_too_few(self) -> None:
         with pytest.raises(ValueError, match="makes two clusters of the unlabeled rows"):

@@ -1,4 +1,4 @@
-"""Scikit-learn's own estimator checks, on every rival."""
+"""Scikit-learn's own estimator checks, on every baseline."""
 
 from collections.abc import Callable
 from typing import Any

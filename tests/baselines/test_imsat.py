@@ -9,7 +9,6 @@ from scipy.special import expit, xlogy
 from sklearn.exceptions import ConvergenceWarning
 
 import likewise as lw
-from likewise.baselines.base import Sample
 from likewise.baselines.imsat import (
     IMSAT,
     Problem,
@@ -18,6 +17,7 @@ from likewise.baselines.imsat import (
     stop_gradient_field,
 )
 from likewise.datasets import SUSample
+from tests.baselines.samples import fresh_sample
 
 Draw = Callable[..., SUSample]
 LN9 = np.log(9.0)
@@ -42,7 +42,7 @@ def scores_with_targets(
 @pytest.fixture
 def problem(rng: np.random.Generator) -> Problem:
     left, right, unlabeled = (rng.standard_normal((n, 3)) for n in (20, 20, 30))
-    return Problem.of(Sample(left, right, unlabeled), 0.8, 0.01)
+    return Problem.of(fresh_sample(left, right, unlabeled), 0.8, 0.01)
 
 
 def test_information_and_augmentation_match_numbers_computed_by_hand() -> None:

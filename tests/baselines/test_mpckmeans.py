@@ -9,9 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likewise as lw
 from likewise.baselines import MPCKMeans
+from likewise.baselines.assignment import LinkedRows
 from likewise.baselines.base import Sample
-from likewise.baselines.mpckmeans import best_metric, cluster_pairs_with_metric
+from likewise.baselines.mpckmeans import MetricProblem, best_metric, longest_difference
+from likewise.baselines.pckmeans import PairClusters
 from likewise.datasets import SUSample
+from likewise.statements.named import name_statements
+from tests.baselines.samples import fresh_sample
 
 Draw = Callable[..., SUSample]
 
@@ -25,15 +29,24 @@ def objective(
     ridge: float,
 ) -> float:
     """The objective as its definition reads."""
-    rows, n_pairs = sample.everything, len(sample.left)
+    rows, n_pairs = sample.rows, len(sample.left)
     residuals = rows - centers[in_second.astype(int)]
-    apart = sample.differences[in_second[:n_pairs] != in_second[n_pairs : 2 * n_pairs]]
-    return float(
+    total = (
         np.sum(residuals @ metric * residuals)
         - len(rows) * np.linalg.slogdet(metric)[1]
         + ridge * len(rows) * np.trace(metric)
-        + weight * np.sum(apart @ metric * apart)
     )
+    if weight:
+        apart = sample.differences[in_second[:n_pairs] != in_second[n_pairs : 2 * n_pairs]]
+        total += weight * np.sum(apart @ metric * apart)
+    return float(total)
+
+
+def run_from(
+    sample: Sample, start: np.ndarray, weight: float, ridge: float, max_iter: int = 300
+) -> PairClusters | None:
+    problem = MetricProblem(sample, LinkedRows.of(sample.statements), weight, ridge)
+    return problem.cluster(start, np.eye(sample.rows.shape[1]), max_iter=max_iter)
 
 
 @pytest.fixture
@@ -45,19 +58,17 @@ def sample(rng: np.random.Generator) -> Sample:
     right[:, 0] += np.where(np.arange(40) < 2, -sides, sides)
     unlabeled = rng.standard_normal((30, 3))
     unlabeled[:, 0] += np.where(rng.random(30) < 0.7, 2.0, -2.0)
-    return Sample(left, right, unlabeled)
+    return fresh_sample(left, right, unlabeled)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.05, 1.0])
 def test_the_metric_is_stationary_and_the_objective_is_what_it_says(
     sample: Sample, weight: float
 ) -> None:
-    run = cluster_pairs_with_metric(
-        sample, sample.unlabeled[:2], np.eye(3), weight=weight, ridge=1e-3, max_iter=300
-    )
+    run = run_from(sample, sample.unlabeled[:2], weight, 1e-3)
     assert run is not None
     assert run.outcome.converged
-    residuals = sample.everything - run.centers[run.in_second.astype(int)]
+    residuals = sample.rows - run.centers[run.in_second.astype(int)]
     apart = sample.differences[run.in_second[:40] != run.in_second[40:80]]
     total = residuals.T @ residuals + weight * apart.T @ apart + 1e-3 * 110 * np.eye(3)
     np.testing.assert_allclose(run.metric @ total, 110 * np.eye(3), atol=1e-9)
@@ -66,12 +77,7 @@ def test_the_metric_is_stationary_and_the_objective_is_what_it_says(
 
 
 def test_a_small_weight_separates_pairs_and_they_shape_the_metric(sample: Sample) -> None:
-    loose, strict = (
-        cluster_pairs_with_metric(
-            sample, sample.unlabeled[:2], np.eye(3), weight=weight, ridge=1e-6, max_iter=300
-        )
-        for weight in (0.05, 1.0)
-    )
+    loose, strict = (run_from(sample, sample.unlabeled[:2], weight, 1e-6) for weight in (0.05, 1.0))
     assert loose is not None
     assert strict is not None
     assert np.sum(loose.in_second[:40] != loose.in_second[40:80]) == 2
@@ -81,17 +87,10 @@ def test_a_small_weight_separates_pairs_and_they_shape_the_metric(sample: Sample
 @pytest.mark.parametrize("weight", [0.0, 0.1, 1.0])
 def test_the_objective_never_rises(draw_waveform: Draw, weight: float) -> None:
     left, right = draw_waveform(100, 100).similar
-    sample = Sample(left, right, draw_waveform(100, 100).unlabeled)
+    sample = fresh_sample(left, right, draw_waveform(100, 100).unlabeled)
     values = []
     for n_iter in range(1, 15):
-        run = cluster_pairs_with_metric(
-            sample,
-            sample.unlabeled[:2],
-            np.eye(21),
-            weight=weight,
-            ridge=1e-6,
-            max_iter=n_iter,
-        )
+        run = run_from(sample, sample.unlabeled[:2], weight, 1e-6, n_iter)
         assert run is not None
         values.append(run.outcome.objective)
     assert values[0] > values[-1]
@@ -103,8 +102,8 @@ def test_no_labeling_of_a_few_rows_is_better(rng: np.random.Generator, weight: f
     left, right, unlabeled = (rng.standard_normal((3, 2)) for _ in range(3))
     clf = MPCKMeans(weight=weight, ridge=0.1, n_init=100, random_state=0)
     clf.fit(*lw.pack(unlabeled, similar=(left, right)))
-    sample = Sample(*((part - clf.mean_) / clf.scale_ for part in (left, right, unlabeled)))
-    rows, best = sample.everything, np.inf
+    sample = fresh_sample(*((part - clf.mean_) / clf.scale_ for part in (left, right, unlabeled)))
+    rows, best = sample.rows, np.inf
     for labels in product((False, True), repeat=9):
         in_second = np.array(labels)
         if not 0 < in_second.sum() < 9:
@@ -165,3 +164,68 @@ def test_fewer_pairs_than_columns_still_give_clusters(draw_waveform: Draw) -> No
 def test_too_few_sweeps_are_warned_of(draw_waveform: Draw) -> None:
     with pytest.warns(ConvergenceWarning, match="MPCKMeans stopped after 1 iterations"):
         MPCKMeans(max_iter=1, random_state=0).fit(*draw_waveform(50, 50).pack())
+
+
+class TestDissimilarPairs:
+    @pytest.fixture
+    def problem(self, rng: np.random.Generator) -> MetricProblem:
+        """Sixty rows of one table with links of both kinds, a fifth of them wrong."""
+        rows = rng.standard_normal((60, 3))
+        classes = rng.random(60) < 0.6
+        rows[:, 0] += np.where(classes, 2.0, -2.0)
+        pairs = np.array([rng.choice(60, 2, replace=False) for _ in range(90)])
+        same = (classes[pairs[:, 0]] == classes[pairs[:, 1]]) != (rng.random(90) < 0.2)
+        statements = name_statements(rows, pairs[same], pairs[~same])
+        return MetricProblem(Sample(rows, statements), LinkedRows.of(statements), 0.1, 1e-3)
+
+    def written(self, problem: MetricProblem, run: PairClusters) -> float:
+        """The objective as its definition reads."""
+        rows, links = problem.sample.rows, problem.sample.links
+        far = longest_difference(problem.sample, run.metric)
+        total = objective(problem.sample, run.in_second, run.centers, run.metric, 0.0, 1e-3)
+        for left, right, is_similar in zip(*links[:3], strict=True):
+            difference = rows[left] - rows[right]
+            length = difference @ run.metric @ difference
+            if (run.in_second[left] == run.in_second[right]) != is_similar:
+                total += 0.1 * (length if is_similar else far @ run.metric @ far - length)
+        return total
+
+    def test_the_objective_is_what_it_says_and_never_rises(self, problem: MetricProblem) -> None:
+        values = []
+        for n_iter in range(1, 15):
+            run = problem.cluster(problem.sample.rows[:2], np.eye(3), max_iter=n_iter)
+            assert run is not None
+            assert run.outcome.objective == pytest.approx(self.written(problem, run), rel=1e-9)
+            values.append(run.outcome.objective)
+        assert all(later <= earlier + 1e-9 for earlier, later in pairwise(values))
+        assert run is not None
+        assert problem.linked.broken(run.in_second).any()
+
+    def test_no_distance_of_a_dissimilar_pair_is_longer(self, problem: MetricProblem) -> None:
+        costs = problem.costs(np.eye(3), longest_difference(problem.sample, np.eye(3)))
+        assert np.all(costs >= 0)
+
+    def test_the_longest_difference_is_mostly_that_of_the_farthest_rows(
+        self, rng: np.random.Generator
+    ) -> None:
+        n_found = 0
+        for _ in range(20):
+            rows = rng.standard_normal((40, 3))
+            sample = Sample(rows, name_statements(rows, None, [(0, 1)]))
+            root = rng.standard_normal((3, 3))
+            found = longest_difference(sample, root @ root.T)
+            lengths = [np.sum(((a - b) @ root) ** 2) for a in rows for b in rows]
+            length = found @ root @ root.T @ found
+            assert length <= max(lengths) * (1 + 1e-12)
+            assert length >= 0.8 * max(lengths)
+            n_found += length >= max(lengths) * (1 - 1e-12)
+        assert n_found >= 14
+
+    def test_many_near_rows_that_differ_leave_the_metric_positive(
+        self, rng: np.random.Generator
+    ) -> None:
+        rows = rng.standard_normal((40, 2))
+        pairs = np.array([rng.choice(40, 2, replace=False) for _ in range(300)])
+        clf = MPCKMeans(weight=5.0, random_state=0)
+        clf.fit(*lw.pack(rows, similar=[(0, 1)], dissimilar=pairs))
+        assert np.all(np.linalg.eigvalsh(clf.metric_) > 0)

@@ -1,6 +1,7 @@
 """Entropy-regularised metric learning with the scale of the metric fixed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -11,8 +12,15 @@ import likewise as lw
 from likewise.baselines import SERAPH
 from likewise.baselines.seraph import PairPosterior, maximise, project, whitening
 from likewise.datasets import SUSample
+from likewise.statements.statements import Links
 
 Draw = Callable[..., SUSample]
+
+
+def pairs(n_pairs: int) -> Links:
+    """Rows i and n_pairs + i are alike, for every i below n_pairs."""
+    numbers = np.arange(n_pairs)
+    return Links(numbers, n_pairs + numbers, np.ones(n_pairs, dtype=bool), numbers)
 
 
 @pytest.fixture
@@ -21,7 +29,7 @@ def posterior(rng: np.random.Generator) -> PairPosterior:
     middles = rng.standard_normal((40, 5))
     offsets = rng.standard_normal((40, 5)) * [0.1, 1, 1, 1, 1]
     rows = np.vstack([middles, middles + offsets, rng.standard_normal((60, 5))])
-    return PairPosterior(rows, 40, mu=40 / (140 * 139 / 2 - 40))
+    return PairPosterior.of(rows, pairs(40))
 
 
 def random_metric(rng: np.random.Generator, trace: float = 1.0) -> np.ndarray:
@@ -125,7 +133,7 @@ def test_a_step_too_long_is_shortened_until_it_gains(
     middles = rng.standard_normal((40, 5))
     partners = middles + 0.3 * rng.standard_normal((40, 5))
     rows = np.vstack([middles, partners, rng.standard_normal((60, 5))])
-    posterior = PairPosterior(rows, 40, mu=0.004)
+    posterior = replace(PairPosterior.of(rows, pairs(40)), mu=0.004)
     start = project(np.zeros((5, 5)), 4.0)
     value, gradient = posterior.value_and_gradient(start.root)
     far = project(start.matrix + 1e6 * gradient, 4.0)
@@ -208,3 +216,61 @@ def test_hundreds_of_one_hot_columns_are_learned_from(real_data: object, name: s
     clf = SERAPH(random_state=0).fit(*drawn.pack())
     assert clf.converged_
     assert not clf.collapsed_
+
+
+class TestDissimilarPairs:
+    @pytest.fixture
+    def mixed(self, rng: np.random.Generator) -> PairPosterior:
+        """Links of both kinds among 50 rows; rows are in several, and one pair is in two."""
+        left = np.array([0, 1, 2, 3, 1, 0, 9])
+        right = np.array([1, 2, 3, 40, 0, 7, 8])
+        is_similar = np.array([True, True, False, True, True, False, False])
+        return PairPosterior.of(
+            rng.standard_normal((50, 5)), Links(left, right, is_similar, np.arange(7))
+        )
+
+    def test_the_objective_is_the_sum_over_pairs_as_written(
+        self, mixed: PairPosterior, rng: np.random.Generator
+    ) -> None:
+        root = random_metric(rng, 2.0)
+        told = list(zip(mixed.links.left, mixed.links.right, strict=True))
+        assert mixed.mu == pytest.approx(7 / (50 * 49 / 2 - 6))
+
+        def p(i: int, j: int) -> float:
+            distance = np.sum(((mixed.rows[i] - mixed.rows[j]) @ root) ** 2)
+            return float(1 / (1 + np.exp(distance - 1)))
+
+        expected = 0.0
+        for (i, j), is_similar in zip(told, mixed.links.is_similar, strict=True):
+            expected += np.log(p(i, j)) if is_similar else np.log(1 - p(i, j))
+        for i, j in combinations(range(50), 2):
+            if (i, j) not in told and (j, i) not in told:
+                q = p(i, j)
+                expected += mixed.mu * (q * np.log(q) + (1 - q) * np.log(1 - q))
+        assert mixed.value_and_gradient(root)[0] == pytest.approx(expected, rel=1e-12)
+
+    def test_the_gradient_agrees_with_central_differences(
+        self, mixed: PairPosterior, rng: np.random.Generator
+    ) -> None:
+        root = random_metric(rng, 2.0)
+        gradient = mixed.value_and_gradient(root)[1]
+        direction = rng.standard_normal((5, 5))
+        direction = direction + direction.T
+        ends = [
+            mixed.value_and_gradient(np.linalg.cholesky(root @ root.T + sign * 1e-5 * direction))[0]
+            for sign in (1, -1)
+        ]
+        slope = (ends[0] - ends[1]) / 2e-5
+        assert slope == pytest.approx(np.sum(gradient * direction), rel=1e-6)
+
+    def test_every_pair_said_something_about_leaves_no_entropy(
+        self, rng: np.random.Generator
+    ) -> None:
+        rows = rng.standard_normal((4, 2))
+        left, right = np.array(list(combinations(range(4), 2))).T
+        links = Links(left, right, np.array([1, 0, 0, 0, 0, 1], dtype=bool), np.arange(6))
+        clf_rows = PairPosterior.of(rows, links)
+        value, _ = clf_rows.value_and_gradient(np.eye(2))
+        z = 1 - np.sum((rows[left] - rows[right]) ** 2, axis=1)
+        logs = -np.logaddexp(0, np.where(links.is_similar, -z, z))
+        assert value == pytest.approx(logs.sum(), rel=1e-10)

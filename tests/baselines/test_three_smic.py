@@ -85,7 +85,7 @@ def test_eigenvectors_agree_with_a_dense_decomposition(
     links[np.arange(n_pairs), np.arange(n_pairs) + n_pairs] = 1.0
     K = kernel.matrix.toarray()
     values, vectors = np.linalg.eigh(K @ (np.eye(60) + 2 * gamma * (links + links.T)) @ K)
-    spectrum = leading_eigenvectors(kernel.matrix, n_pairs, gamma, tol=1e-10)
+    spectrum = leading_eigenvectors(kernel.matrix, sp.csr_array(links + links.T), gamma, tol=1e-10)
     assert spectrum.converged
     np.testing.assert_allclose(spectrum.values, values[[-1, -2]], rtol=1e-9)
     overlap = np.abs(spectrum.vectors.T @ vectors[:, [-1, -2]])
@@ -95,7 +95,7 @@ def test_eigenvectors_agree_with_a_dense_decomposition(
 def test_without_pairs_it_is_the_spectrum_of_the_kernel(rng: np.random.Generator) -> None:
     (kernel,) = neighbor_kernels(rng.standard_normal((60, 2)), [5])
     values, vectors = np.linalg.eigh(kernel.matrix.toarray())
-    spectrum = leading_eigenvectors(kernel.matrix, 0, 0.0, tol=1e-10)
+    spectrum = leading_eigenvectors(kernel.matrix, sp.csr_array((60, 60)), 0.0, tol=1e-10)
     leading = np.argsort(-np.abs(values))[:2]
     np.testing.assert_allclose(spectrum.values, values[leading] ** 2, rtol=1e-9)
     overlap = np.abs(spectrum.vectors.T @ vectors[:, leading])
@@ -103,7 +103,8 @@ def test_without_pairs_it_is_the_spectrum_of_the_kernel(rng: np.random.Generator
 
 
 def test_large_negative_eigenvalues_are_not_leading() -> None:
-    spectrum = leading_eigenvectors(sp.eye_array(5, format="csr"), 1, 2.0)
+    links = sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(5, 5))
+    spectrum = leading_eigenvectors(sp.eye_array(5, format="csr"), links, 2.0)
     # The pair's sum and difference have 1 + 2 gamma and 1 - 2 gamma, any other row has 1.
     np.testing.assert_allclose(spectrum.values, [5.0, 1.0], atol=1e-8)
 
@@ -111,7 +112,7 @@ def test_large_negative_eigenvalues_are_not_leading() -> None:
 def test_two_separate_blocks_are_the_two_clusters() -> None:
     matrix = np.zeros((5, 5))
     matrix[:3, :3] = matrix[3:, 3:] = 1.0
-    spectrum = leading_eigenvectors(sp.csr_array(matrix), 0, 0.0)
+    spectrum = leading_eigenvectors(sp.csr_array(matrix), sp.csr_array((5, 5)), 0.0)
     np.testing.assert_allclose(spectrum.values, [9.0, 4.0], atol=1e-8)
     clusters = Clusters.of(plain_kernel(matrix), spectrum.vectors)
     assert clusters.in_second.tolist() == [False] * 3 + [True] * 2

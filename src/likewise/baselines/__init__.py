@@ -1,7 +1,17 @@
-"""The rivals of the paper's comparison, and two from constrained clustering, one file each.
+"""The baselines of the paper's comparison, and two from constrained clustering, one file each.
 
-They learn from the same weak labels as the classifiers, and predict -1 or +1, +1 being the larger
-cluster.
+They learn from the same weak labels as the classifiers, of fresh pairs or of one table and
+statements about its rows, and predict -1 or +1, +1 being the larger cluster. What they make of
+statements that two rows differ:
+
+========================  ============================================================
+`PCKMeans`, `MPCKMeans`   learn from them: cannot-links
+`ITML`, `SERAPH`, `DIMC`  learn from them
+`ThreeSMIC`, `IMSAT`      ignore them beside similar pairs, refuse to learn from them alone
+`KMeansBaseline`          uses no statements at all
+========================  ============================================================
+
+``n_ignored_`` counts the statements that a method had no use for.
 """
 
 from likewise.baselines.dimc import DIMC

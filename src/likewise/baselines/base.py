@@ -1,13 +1,13 @@
-"""What the rivals share: input, standardised rows, which cluster is +1, and how a fit is reported.
+"""What the baselines share: input, standardised rows, which cluster is +1, how a fit is reported.
 
-A rival sees a `Sample` of standardised rows and splits rows in two; it must not know of weak
-labels, of column scales, or of the names of the classes.
+A baseline sees a `Sample` of standardised rows with statements about them and splits rows in two;
+it must not know of weak labels, of column scales, or of the names of the classes.
 """
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.engines.rows import is_sparse
-from likewise.statements.labels import locate_su
+from likewise._types import FloatArray
+from likewise.engines.rows import is_sparse, row_numbers
+from likewise.statements.labels import WeakLabels, row_sets_of, statements_for
+from likewise.statements.statements import Links, Statements
 
-FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 
-__all__ = ["Baseline", "FloatArray", "Outcome", "Sample"]
+__all__ = ["Baseline", "FloatArray", "IntArray", "Outcome", "Sample"]
 
 _SMALLEST_DEVIATION = 1e-9
 _COLLAPSED_SHARE = 0.98
@@ -28,27 +30,60 @@ _COLLAPSED_SHARE = 0.98
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Standardised rows of a weak sample; row ``i`` of `left` and of `right` are pair ``i``.
+    """Standardised rows, each of them once, and what was said about them.
 
     Attributes
     ----------
-    left, right : arrays of shape (n_pairs, n_features)
-    unlabeled : array of shape (n_unlabeled, n_features)
+    rows : array of shape (n_rows, n_features)
+        Of one table as they stand there. Of fresh pairs: left members of the similar pairs, right
+        members, those of the dissimilar pairs likewise, then unlabeled rows.
+    statements : Statements
+        By the numbers of these rows.
     """
 
-    left: FloatArray
-    right: FloatArray
-    unlabeled: FloatArray
+    rows: FloatArray
+    statements: Statements
 
     @property
-    def everything(self) -> FloatArray:
-        """All rows: left members, then right members, then unlabeled rows."""
-        return np.vstack([self.left, self.right, self.unlabeled])
+    def links(self) -> Links:
+        """All statements as couples of rows; a group is a chain."""
+        return self.statements.links
+
+    @property
+    def left(self) -> FloatArray:
+        """Left members of the similar couples, shape (n_similar_links, n_features)."""
+        return self.rows[self.links.left[self.links.is_similar]]
+
+    @property
+    def right(self) -> FloatArray:
+        """Right members of the similar couples, shape (n_similar_links, n_features)."""
+        return self.rows[self.links.right[self.links.is_similar]]
 
     @property
     def differences(self) -> FloatArray:
-        """Left minus right members, shape (n_pairs, n_features)."""
-        return self.left - self.right
+        """Left minus right members of all couples, shape (n_links, n_features)."""
+        return self.rows[self.links.left] - self.rows[self.links.right]
+
+    @property
+    def is_unlabeled(self) -> NDArray[np.bool_]:
+        """Which rows stand for all rows, (n_rows,): of one table every one."""
+        if self.statements.is_fresh:
+            return ~self.statements.stated
+        return np.ones(len(self.rows), dtype=bool)
+
+    @property
+    def unlabeled(self) -> FloatArray:
+        """The rows that stand for all rows."""
+        return self.rows[self.is_unlabeled]
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Sample":
+        """Return some of the rows, with the statements among them.
+
+        Parameters
+        ----------
+        chosen : boolean array of shape (n_rows,)
+        """
+        return Sample(self.rows[chosen], self.statements.among(chosen))
 
 
 @dataclass(frozen=True)
@@ -70,10 +105,11 @@ class Outcome:
 
 
 class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A rival that splits rows in two clusters; the larger one on the unlabeled rows is class +1.
+    """A baseline that splits rows in two clusters; the larger one on unlabeled rows is class +1.
 
-    A subclass gives `_fit`, which learns from a `Sample`, and `_in_second`, which splits
-    standardised rows.
+    A subclass gives `_fit`, which learns from a `Sample`, `_in_second`, which splits standardised
+    rows, and `_learns_from`, the statements that it has a use for: others are not in its sample,
+    and `n_ignored_` counts them.
 
     Attributes
     ----------
@@ -86,6 +122,8 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Share of the unlabeled rows in the larger cluster, that is, in class +1.
     collapsed_ : bool
         Whether `share_` is above 0.98: then the accuracy is that of a constant answer.
+    n_ignored_ : int
+        Number of statements in `y` that the method has no use for.
     positive_cluster_ : {0, 1}
         Which of the method's own two clusters is class +1.
     mean_, scale_ : arrays of shape (n_features,)
@@ -96,9 +134,10 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _learns_from: ClassVar[Literal["no pairs", "similar pairs", "all pairs"]] = "similar pairs"
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: WeakLabels) -> Self:
         """Learn from weak labels.
 
         Parameters
@@ -106,8 +145,8 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         X : table of shape (n_rows, n_features)
             Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers. Sparse
             rows are made dense: standardised rows have no zeros to leave out.
-        y : integer array of shape (n_rows,)
-            Weak labels as `likewise.pack` makes them.
+        y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
+            Weak labels as `likewise.pack` makes them, of fresh pairs or of one table.
 
         Returns
         -------
@@ -179,18 +218,37 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _read(self, X: Any, y: ArrayLike) -> Sample:
+    def _read(self, X: Any, y: WeakLabels) -> Sample:
         """Check the input, keep the scale of the columns, and return the standardised sample."""
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
-        rows = locate_su(y, X.shape[0], type(self).__name__)
-        left, right, unlabeled = X[rows.left], X[rows.right], X[rows.unlabeled]
-        if len(unlabeled) < 2:
+        name = type(self).__name__
+        statements = statements_for(y, X.shape[0], name)
+        if self._learns_from == "similar pairs" and not statements.n_similar:
             raise ValueError(
-                f"{type(self).__name__} makes two clusters of the unlabeled rows (y = 0), but y "
-                "holds only one."
+                f"{name} learns from similar pairs only, but all pairs in y are dissimilar; pass "
+                "at least one similar pair."
+            )
+        used = self._used(statements)
+        order = _order(used, np.flatnonzero(~statements.stated))
+        if statements.n_rows - statements.stated.sum() < 2 and statements.is_fresh:
+            raise ValueError(
+                f"{name} makes two clusters of the unlabeled rows (y = 0), but y holds only one."
             )
         self.mean_, self.scale_ = _mean_and_scale(X)
-        return Sample(*((part - self.mean_) / self.scale_ for part in (left, right, unlabeled)))
+        position = np.zeros(len(X), dtype=np.intp)
+        position[order] = np.arange(order.size)
+        return Sample(
+            (X[order] - self.mean_) / self.scale_,
+            replace(used, n_rows=order.size, members=position[used.members]),
+        )
+
+    def _used(self, statements: Statements) -> Statements:
+        """Return the statements that the method has a use for, and count the others."""
+        if self._learns_from == "similar pairs":
+            self.n_ignored_ = statements.n_dissimilar
+            return statements.choose(statements.is_similar)
+        self.n_ignored_ = statements.count if self._learns_from == "no pairs" else 0
+        return statements
 
     def _standardised(self, X: Any) -> FloatArray:
         """Check rows to predict and put them on the scale of the training rows."""
@@ -205,6 +263,15 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.positive_cluster_ = int(second >= 0.5)
         self.share_ = max(second, 1.0 - second)
         self.collapsed_ = self.share_ > _COLLAPSED_SHARE
+
+
+def _order(statements: Statements, alone: IntArray) -> IntArray:
+    """Return which rows a sample holds and in which order."""
+    if not statements.is_fresh:
+        return np.arange(statements.n_rows)
+    sets = row_sets_of(statements)
+    members = (sets.left, sets.right, sets.dissimilar_left, sets.dissimilar_right)
+    return np.concatenate([*map(row_numbers, members), alone])
 
 
 def _dense(X: Any) -> FloatArray:

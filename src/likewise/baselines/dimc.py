@@ -31,15 +31,19 @@ _JITTER = 1e-13
 class DIMC(Baseline):
     r"""DirtyIMC of Chiang, Hsieh and Dhillon (2015), followed by k-means.
 
-    Completes the similarity matrix R, known to be 1 on the similar pairs, by features F of all rows
-    and a part N that features do not explain::
+    Completes the similarity matrix R, known to be 1 on the similar pairs and -1 on the dissimilar
+    ones, by features F of all rows and a part N that features do not explain::
 
         min over M, N:  1/2 sum_known (F M F' + N - R)_ij^2 + lambda_m |M|_* + lambda_n |N|_*
 
     and splits the unlabeled rows by k-means on the two leading directions of F M F'. For disjoint
     pairs the best N is known in closed form, and what is left is a Huber loss in M alone::
 
-        min over M:  2 sum_pairs huber(1 - a' M b; lambda_n) + lambda_m |M|_*
+        min over M:  2 sum_pairs huber(R_ab - a' M b; lambda_n) + lambda_m |M|_*
+
+    Where rows are in several statements, this is what is minimised all the same: N is then
+    penalised by the sum of its entries' sizes, which for disjoint pairs is its nuclear norm. Of one
+    table, every row is clustered once, and a group of g similar rows is g - 1 pairs.
 
     The paper trains it on training and test rows together. So here: pack the rows that you want
     clustered among the unlabeled ones. `predict` knows the rows of `fit` and no others.
@@ -95,6 +99,8 @@ class DIMC(Baseline):
         "random_state": ["random_state"],
     }
 
+    _learns_from = "all pairs"
+
     def __init__(
         self,
         *,
@@ -111,9 +117,12 @@ class DIMC(Baseline):
         self.random_state = random_state
 
     def _fit(self, sample: Sample) -> Outcome:
+        links = sample.links
+        # That two rows differ is that one and the opposite of the other are alike.
+        signs = np.where(links.is_similar, 1.0, -1.0)
         completion = complete(
-            sample.left,
-            sample.right,
+            sample.rows[links.left] * signs[:, None],
+            sample.rows[links.right],
             lambda_m=self.lambda_m,
             lambda_n=self.lambda_n,
             tol=self.tol,
@@ -121,16 +130,16 @@ class DIMC(Baseline):
         )
         if not completion.matrix.any():
             raise ValueError(
-                "DIMC has nothing to cluster by: features explain none of the similar pairs (M = 0 "
+                "DIMC has nothing to cluster by: features explain none of the pairs (M = 0 "
                 f"is optimal at lambda_m={self.lambda_m:g}); lower lambda_m."
             )
         self.matrix_ = completion.matrix
         self.gap_ = completion.gap
-        rows = sample.everything
-        embedded = leading_directions(rows, completion.matrix)
+        embedded = leading_directions(sample.rows, completion.matrix)
         means = KMeans(n_clusters=2, n_init=10, random_state=self.random_state)
-        means.fit(embedded[-len(sample.unlabeled) :])
-        self.known_ = dict(zip(_keys(rows), (means.predict(embedded) == 1).tolist(), strict=True))
+        means.fit(embedded[sample.is_unlabeled])
+        in_second = (means.predict(embedded) == 1).tolist()
+        self.known_ = dict(zip(_keys(sample.rows), in_second, strict=True))
         return Outcome(completion.objective, completion.n_iter, completion.converged)
 
     def _in_second(self, rows: FloatArray) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
+from likewise.baselines.base import Baseline, FloatArray, IntArray, Outcome, Sample
 
 __all__ = ["IMSAT", "Problem", "augmentation_loss", "mutual_information", "stop_gradient_field"]
 
@@ -38,6 +38,10 @@ class IMSAT(Baseline):
     where p^ is the current prediction taken as a constant, as its authors do: each member of a
     similar pair is the augmentation of the other. Were p^ differentiated too, "all rows in one
     cluster" would be the optimum on overlapping classes.
+
+    Of one table, U are all rows, each of them once, and every similar statement is a pair (a group
+    of g rows is g - 1 of them). Dissimilar pairs are no augmentations and have no place in it: they
+    are ignored, and `n_ignored_` is their number.
 
     Parameters
     ----------
@@ -108,7 +112,7 @@ class IMSAT(Baseline):
     def _fit(self, sample: Sample) -> Outcome:
         problem = Problem.of(sample, self.information_weight, self.alpha)
         random = check_random_state(self.random_state)
-        n_features = sample.left.shape[1]
+        n_features = sample.rows.shape[1]
         ends = []
         for _ in range(self.n_init):
             start = np.append(_START_DEVIATION * random.standard_normal(n_features), 0.0)
@@ -175,17 +179,24 @@ class Problem:
     """Rows with a constant feature for the intercept, and the weights of the terms."""
 
     rows: FloatArray
-    n_pairs: int
+    left: IntArray
+    right: IntArray
+    unlabeled: IntArray
     information_weight: float
     penalty: FloatArray
 
     @classmethod
     def of(cls, sample: Sample, information_weight: float, alpha: float) -> Self:
-        """Stack the rows of a sample: left members, right members, unlabeled rows."""
-        rows = sample.everything
-        penalty = np.append(np.full(rows.shape[1], alpha), 0.0)
-        rows = np.column_stack([rows, np.ones(len(rows))])
-        return cls(rows, len(sample.left), information_weight, penalty)
+        """Take the rows of a sample and the numbers of pairs and of unlabeled rows."""
+        penalty = np.append(np.full(sample.rows.shape[1], alpha), 0.0)
+        return cls(
+            np.column_stack([sample.rows, np.ones(len(sample.rows))]),
+            sample.links.left,
+            sample.links.right,
+            np.flatnonzero(sample.is_unlabeled),
+            information_weight,
+            penalty,
+        )
 
     def objective(self, weights: FloatArray) -> float:
         """Return the value of what is minimised, each target being the partner's prediction."""
@@ -197,13 +208,14 @@ class Problem:
     def field(self, weights: FloatArray) -> FloatArray:
         """Return the derivative of the objective with the targets held constant."""
         parts = self._split(self.rows @ weights)
-        of_scores = np.concatenate(stop_gradient_field(*parts, self.information_weight))
+        members = np.concatenate([self.left, self.right, self.unlabeled])
+        of_members = np.concatenate(stop_gradient_field(*parts, self.information_weight))
+        of_scores = np.bincount(members, of_members, minlength=len(self.rows))
         return np.asarray(of_scores @ self.rows + self.penalty * weights)
 
     def jacobian(self, weights: FloatArray) -> FloatArray:
         """Return the derivative of the field, targets moving: not symmetric."""
-        n = self.n_pairs
-        left, right, unlabeled = self.rows[:n], self.rows[n : 2 * n], self.rows[2 * n :]
+        left, right, unlabeled = self._split(self.rows)
         of_left, of_right, slopes = self._split(_slopes(self.rows @ weights))
         moved = of_left[:, None] * left - of_right[:, None] * right
         scores = unlabeled @ weights
@@ -213,12 +225,11 @@ class Problem:
         mean_slope = slopes @ unlabeled / len(unlabeled)
         information = unlabeled.T @ (bends[:, None] * unlabeled) / len(unlabeled)
         information -= np.outer(mean_slope, mean_slope) / max(q * (1 - q), _SMALLEST_SHARE)
-        agreement = (left - right).T @ moved / (2 * n)
+        agreement = (left - right).T @ moved / (2 * len(left))
         return np.asarray(agreement - self.information_weight * information + np.diag(self.penalty))
 
-    def _split(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        n = self.n_pairs
-        return scores[:n], scores[n : 2 * n], scores[2 * n :]
+    def _split(self, of_rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return of_rows[self.left], of_rows[self.right], of_rows[self.unlabeled]
 
 
 @dataclass(frozen=True, eq=False)

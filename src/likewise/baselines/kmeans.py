@@ -51,10 +51,10 @@ def nearer_to_second(rows: FloatArray, centers: FloatArray) -> NDArray[np.bool_]
 
 
 class MetricBaseline(Baseline):
-    """A rival that learns a metric ``A = L L'`` and then runs two-means on ``x L``.
+    """A baseline that learns a metric ``A = L L'`` and then runs two-means on ``x L``.
 
-    Only the unlabeled rows are clustered: pair members over-represent the larger class. A subclass
-    gives `_learn_metric`.
+    Only the unlabeled rows are clustered (of one table, all rows): members of fresh pairs
+    over-represent the majority class. A subclass gives `_learn_metric`.
 
     Attributes
     ----------
@@ -91,9 +91,11 @@ class MetricBaseline(Baseline):
 
 
 class KMeansBaseline(Baseline):
-    """K-means with two clusters on the unlabeled rows: the paper's KM. Pairs are not used.
+    """K-means with two clusters on the unlabeled rows: the paper's KM.
 
-    Features are standardised first, with the mean and deviation of all training rows.
+    Of one table, all rows are clustered. Statements about rows, similar or dissimilar, are not
+    used: `n_ignored_` is their number. Features are standardised first, with the mean and deviation
+    of all training rows.
 
     Parameters
     ----------
@@ -116,8 +118,8 @@ class KMeansBaseline(Baseline):
     >>> from likewise.baselines import KMeansBaseline
     >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
     >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=1000, prior=0.7, random_state=0)
-    >>> rival = KMeansBaseline(random_state=0).fit(*sample.pack())
-    >>> accuracy = rival.score(sample.X_test, sample.y_test)
+    >>> baseline = KMeansBaseline(random_state=0).fit(*sample.pack())
+    >>> accuracy = baseline.score(sample.X_test, sample.y_test)
     >>> max(accuracy, 1 - accuracy) > 0.7  # clusters near one half may be named the wrong way round
     True
     """
@@ -126,6 +128,8 @@ class KMeansBaseline(Baseline):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+
+    _learns_from = "no pairs"
 
     def __init__(self, *, n_init: int = 10, random_state: Any = None) -> None:
         self.n_init = n_init

@@ -1,6 +1,6 @@
-"""Pairwise constrained k-means: pairs that two-means would separate cost a penalty.
+"""Pairwise constrained k-means: statements that two-means breaks cost a penalty.
 
-Follows Basu, Banerjee and Mooney (2004), with each pair assigned jointly and exactly.
+Follows Basu, Banerjee and Mooney (2004), with rows of a pair assigned jointly and exactly.
 """
 
 from abc import abstractmethod
@@ -10,26 +10,23 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from likewise.baselines.assignment import BoolArray, LinkedRows
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
-
-BoolArray = NDArray[np.bool_]
 
 __all__ = [
     "GAIN_TOLERANCE",
     "PCKMeans",
     "PairClusters",
     "PairKMeans",
-    "assign_rows",
     "cluster_means",
     "cluster_pairs",
     "half_advantages",
     "is_split",
-    "separated",
 ]
 
 GAIN_TOLERANCE = 1e-9
@@ -43,7 +40,6 @@ class PairClusters:
     Attributes
     ----------
     in_second : boolean array of shape (n_rows,)
-        For left members, right members and unlabeled rows.
     centers : array of shape (2, n_features)
     metric : array of shape (n_features, n_features)
         Under which a new row goes to the nearer centre.
@@ -73,37 +69,6 @@ def half_advantages(rows: FloatArray, centers: FloatArray, metric: FloatArray) -
     return np.asarray(rows @ axis - centers.mean(axis=0) @ axis)
 
 
-def assign_rows(advantages: FloatArray, penalties: FloatArray | float, n_pairs: int) -> BoolArray:
-    """Assign rows to two clusters at the least cost, each pair jointly.
-
-    Parameters
-    ----------
-    advantages : array of shape (n_rows,)
-        What each row would save by moving from the first to the second cluster: left members,
-        right members, unlabeled rows.
-    penalties : float or array of shape (n_pairs,)
-        What it costs to put the members of a pair in different clusters; may be infinite.
-    n_pairs : int
-
-    Returns
-    -------
-    boolean array of shape (n_rows,)
-        Which rows are in the second cluster; of equal costs, that of the pair kept together.
-    """
-    left, right = advantages[:n_pairs], advantages[n_pairs : 2 * n_pairs]
-    both_first, both_second = left + right, np.zeros(n_pairs)
-    choice = np.argmin([both_first, both_second, left + penalties, right + penalties], axis=0)
-    in_second = advantages > 0
-    in_second[:n_pairs] = (choice == 1) | (choice == 3)
-    in_second[n_pairs : 2 * n_pairs] = (choice == 1) | (choice == 2)
-    return in_second
-
-
-def separated(in_second: BoolArray, n_pairs: int) -> BoolArray:
-    """Tell which pairs have their members in different clusters, shape (n_pairs,)."""
-    return np.asarray(in_second[:n_pairs] != in_second[n_pairs : 2 * n_pairs])
-
-
 def is_split(in_second: BoolArray) -> bool:
     """Tell whether neither cluster is empty."""
     return bool(in_second.any() and not in_second.all())
@@ -115,38 +80,41 @@ def cluster_means(rows: FloatArray, in_second: BoolArray) -> FloatArray:
 
 
 def cluster_pairs(
-    sample: Sample, centers: FloatArray, *, weight: float, max_iter: int
+    rows: FloatArray, linked: LinkedRows, centers: FloatArray, *, weight: float, max_iter: int
 ) -> PairClusters | None:
     """Alternate between assigning rows and moving centres, until the objective stands still.
 
     Parameters
     ----------
-    sample : Sample
+    rows : array of shape (n_rows, n_features)
+    linked : LinkedRows
     centers : array of shape (2, n_features)
         Where to start.
     weight : float
-        Cost of a separated pair; may be infinite.
+        Cost of a broken link; may be infinite.
     max_iter : int
 
     Returns
     -------
     PairClusters, or None if a cluster became empty
     """
-    rows, n_pairs = sample.everything, len(sample.left)
     metric = np.eye(rows.shape[1])
+    found: PairClusters | None = None
     objective, n_iter, converged = np.inf, 0, False
     while not converged and n_iter < max_iter:
         n_iter += 1
-        in_second = assign_rows(half_advantages(rows, centers, metric), weight, n_pairs)
+        start = None if found is None else found.in_second
+        in_second = linked.assign(half_advantages(rows, centers, metric), weight, start)
         if not is_split(in_second):
             return None
         centers = cluster_means(rows, in_second)
-        n_separated = int(separated(in_second, n_pairs).sum())
+        n_broken = int(linked.broken(in_second).sum())
         before, objective = objective, _half_squares(rows, centers, in_second)
-        if n_separated:  # an infinite weight times no pair is nothing
-            objective += weight * n_separated
+        if n_broken:  # an infinite weight times no link is nothing
+            objective += weight * n_broken
         converged = before - objective <= GAIN_TOLERANCE * objective
-    return PairClusters(in_second, centers, metric, Outcome(objective, n_iter, converged))
+        found = PairClusters(in_second, centers, metric, Outcome(objective, n_iter, converged))
+    return found
 
 
 def _half_squares(rows: FloatArray, centers: FloatArray, in_second: BoolArray) -> float:
@@ -154,9 +122,9 @@ def _half_squares(rows: FloatArray, centers: FloatArray, in_second: BoolArray) -
 
 
 class PairKMeans(Baseline):
-    """Two-means with pairs: several starts, of which the one with the least objective is kept.
+    """Two-means with statements: several starts, of which that of the least objective is kept.
 
-    A subclass gives `_runs`.
+    All rows are clustered, each of them once, members of fresh pairs too. A subclass gives `_runs`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -164,6 +132,8 @@ class PairKMeans(Baseline):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+
+    _learns_from = "all pairs"
 
     max_iter: int
     n_init: int
@@ -185,11 +155,16 @@ class PairKMeans(Baseline):
         return best.outcome
 
     def _starts(self, sample: Sample, metric: FloatArray) -> Iterator[FloatArray]:
-        """Yield centres by k-means++ under a metric, a pair being one point of twice the weight."""
+        """Yield centres by k-means++ under a metric.
+
+        Rows that hang together by similar links are one point, their mean, of as much weight.
+        """
         random_state = check_random_state(self.random_state)
-        middles = (sample.left + sample.right) / 2.0
-        points = np.vstack([middles, sample.unlabeled])
-        sizes = np.repeat([2.0, 1.0], [len(middles), len(sample.unlabeled)])
+        statements = sample.statements
+        groups = statements.choose(statements.is_similar).components
+        sizes = np.bincount(groups).astype(np.float64)
+        places = (np.ones(groups.size), (groups, np.arange(groups.size)))
+        points = sp.csr_array(places) @ sample.rows / sizes[:, None]
         images = points @ np.linalg.cholesky(metric)
         for _ in range(self.n_init):
             _, chosen = kmeans_plusplus(
@@ -202,20 +177,23 @@ class PairKMeans(Baseline):
 
 
 class PCKMeans(PairKMeans):
-    """Two-means of all rows in which a separated similar pair costs a penalty.
+    """Two-means of all rows in which a broken statement costs a penalty.
 
     Minimises, over centres m and the cluster l(i) of every row::
 
-        sum_i |x_i - m_l(i)|^2 / 2 + weight * (number of separated pairs)
+        sum_i |x_i - m_l(i)|^2 / 2 + weight * (similar pairs apart + dissimilar pairs together)
 
-    Weight 0 is k-means; an infinite weight is k-means with hard links (COP-KMeans). Features are
+    Weight 0 is k-means; an infinite weight is k-means with hard links (COP-KMeans). Rows of a pair
+    are assigned jointly and exactly; rows that hang together by more statements as in the paper,
+    one at a time, from several starts. Of one table every row counts once, whatever the number of
+    statements about it; a group of g similar rows is a chain of g - 1 pairs. Features are
     standardised first. New rows go to the nearer centre.
 
     Parameters
     ----------
     weight : float or None, default None
-        Cost of a separated pair; may be infinite. None is half the total variance of the
-        standardised rows: what a row far from its centre costs.
+        Cost of a broken pair; may be infinite. None is half the total variance of the standardised
+        rows: what a row far from its centre costs.
     max_iter : int, default 300
         Largest number of sweeps from one start.
     n_init : int, default 10
@@ -246,8 +224,8 @@ class PCKMeans(PairKMeans):
     >>> from likewise.baselines import PCKMeans
     >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
     >>> sample = lw.datasets.sample_su(X, y, 500, 500, n_test=1000, prior=0.7, random_state=0)
-    >>> rival = PCKMeans(random_state=0).fit(*sample.pack())
-    >>> rival.score(sample.X_test, sample.y_test) > 0.7
+    >>> baseline = PCKMeans(random_state=0).fit(*sample.pack())
+    >>> baseline.score(sample.X_test, sample.y_test) > 0.7
     True
     """
 
@@ -270,7 +248,15 @@ class PCKMeans(PairKMeans):
         self.random_state = random_state
 
     def _runs(self, sample: Sample) -> Iterator[PairClusters | None]:
-        usual = float(sample.everything.var(axis=0).sum() / 2.0)
+        usual = float(sample.rows.var(axis=0).sum() / 2.0)
         self.weight_ = usual if self.weight is None else float(self.weight)
-        for centers in self._starts(sample, np.eye(sample.left.shape[1])):
-            yield cluster_pairs(sample, centers, weight=self.weight_, max_iter=self.max_iter)
+        linked = LinkedRows.of(sample.statements)
+        if np.isinf(self.weight_) and linked.contradicted.any():
+            raise ValueError(
+                "Statements about rows contradict each other, so no two clusters keep them all, as "
+                "an infinite weight asks for; pass a finite weight."
+            )
+        for centers in self._starts(sample, np.eye(sample.rows.shape[1])):
+            yield cluster_pairs(
+                sample.rows, linked, centers, weight=self.weight_, max_iter=self.max_iter
+            )

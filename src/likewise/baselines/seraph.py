@@ -1,4 +1,4 @@
-"""Entropy-regularised metric learning from similar pairs, then two-means on the unlabeled rows.
+"""Entropy-regularised metric learning from pairs, then two-means on the unlabeled rows.
 
 Follows Niu, Dai, Yamada and Sugiyama (2012), with the scale of the metric fixed: from similar
 pairs alone their penalised form has the zero metric for its maximum.
@@ -6,14 +6,16 @@ pairs alone their penalised form has the zero metric for its maximum.
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils._param_validation import Interval
 
 from likewise.baselines.base import FloatArray, Outcome, Sample
 from likewise.baselines.kmeans import MetricBaseline
+from likewise.statements.statements import Links
 
 __all__ = ["SERAPH", "PairPosterior", "SpectralMetric", "maximise", "project", "whitening"]
 
@@ -51,21 +53,33 @@ class PairPosterior:
     With ``d`` the squared distance under the metric and ``p = sigmoid(1 - d)`` the probability that
     two rows are alike::
 
-        L(A) = sum over similar pairs of ln p  -  mu * sum over all other pairs of entropy(p)
+        L(A) = sum over similar pairs of ln p  +  sum over dissimilar pairs of ln(1 - p)
+               -  mu * sum over all pairs that nothing was said about of entropy(p)
 
     Attributes
     ----------
     rows : array of shape (n_rows, n_features)
-        Left members, right members, and whatever other rows.
-    n_pairs : int
-        Rows ``i`` and ``n_pairs + i`` are similar, for ``i < n_pairs``.
+    links : Links
+        Pairs that something was said about.
+    is_new : boolean array of shape (n_links,)
+        False for a pair that an earlier link was about too.
     mu : float
         Weight of the entropy.
     """
 
     rows: FloatArray
-    n_pairs: int
+    links: Links
+    is_new: NDArray[np.bool_]
     mu: float
+
+    @classmethod
+    def of(cls, rows: FloatArray, links: Links) -> Self:
+        """Weigh the pairs that nothing was said about as much in all as those with a statement."""
+        low, high = np.minimum(links.left, links.right), np.maximum(links.left, links.right)
+        is_new = np.zeros(low.size, dtype=bool)
+        is_new[np.unique(low * len(rows) + high, return_index=True)[1]] = True
+        n_others = len(rows) * (len(rows) - 1) // 2 - int(is_new.sum())
+        return cls(rows, links, is_new, low.size / max(n_others, 1))
 
     def value_and_gradient(self, root: FloatArray) -> tuple[float, FloatArray]:
         """Return L and its gradient with respect to ``A = root @ root.T``.
@@ -79,16 +93,18 @@ class PairPosterior:
         value : float
         gradient : array of shape (n_features, n_features)
         """
-        n, rows = self.n_pairs, self.rows
+        rows, (left, right, is_similar, _) = self.rows, self.links
         images = rows @ root
         entropies, gradient = self._sum_all_pairs(images)
-        log_odds = _THRESHOLD - ((images[:n] - images[n : 2 * n]) ** 2).sum(axis=1)
-        negative_entropy, slope = _certainty(log_odds)
-        # ln sigmoid(z) = z - ln(1 + e^z), and its derivative is 1 - sigmoid(z) = 1 / (1 + e^z).
+        log_odds = _THRESHOLD - ((images[left] - images[right]) ** 2).sum(axis=1)
+        negative_entropy, slope = (part * self.is_new for part in _certainty(log_odds))
+        # ln sigmoid(z) = z - ln(1 + e^z), and its derivative is 1 - sigmoid(z) = 1 / (1 + e^z);
+        # those of ln(1 - sigmoid(z)) are less by z and by 1.
         scale = 1.0 + np.exp(log_odds)
-        value = np.sum(log_odds - np.log(scale)) + self.mu * (entropies - negative_entropy.sum())
-        differences = rows[:n] - rows[n : 2 * n]
-        weights = 1.0 / scale - self.mu * slope
+        logs = np.where(is_similar, log_odds, 0.0) - np.log(scale)
+        value = np.sum(logs) + self.mu * (entropies - negative_entropy.sum())
+        differences = rows[left] - rows[right]
+        weights = 1.0 / scale - ~is_similar - self.mu * slope
         gradient = self.mu * gradient - (differences * weights[:, None]).T @ differences
         return float(value), gradient
 
@@ -240,17 +256,19 @@ def _ascend(
 
 
 class SERAPH(MetricBaseline):
-    """Entropy-regularised metric learning from similar pairs, then k-means on unlabeled rows.
+    """Entropy-regularised metric learning from pairs, then k-means on unlabeled rows.
 
-    Learns a metric A that makes similar pairs likely and is sure of all other pairs of rows::
+    Learns a metric A that makes what was said likely and is sure of all other pairs of rows::
 
-        L(A) = sum_S ln p_ij - (n_pairs / number of other pairs) sum_others entropy(p_ij)
+        L(A) = sum_similar ln p_ij + sum_dissimilar ln(1 - p_ij)
+               - (number of pairs / number of other pairs) sum_others entropy(p_ij)
         p_ij = sigmoid(1 - (x_i - x_j)' A (x_i - x_j))
 
     over positive semi-definite A of a fixed trace, in whitened coordinates. The authors penalise
     the trace instead; without dissimilar pairs that has its maximum at A = 0, where everything is
     similar, so here the scale is fixed and the shape is learned. The maximum is mostly of rank 1.
-    Time and number of terms grow with the square of the number of rows.
+    Time and number of terms grow with the square of the number of rows. Of one table, all rows are
+    clustered, each of them once; every statement is a pair, a group of g rows is g - 1 of them.
 
     Parameters
     ----------
@@ -287,8 +305,8 @@ class SERAPH(MetricBaseline):
     >>> from likewise.baselines import SERAPH
     >>> X, y = lw.datasets.make_waveform(9000, random_state=0)
     >>> sample = lw.datasets.sample_su(X, y, 200, 200, n_test=1000, prior=0.7, random_state=0)
-    >>> rival = SERAPH(random_state=0).fit(*sample.pack())
-    >>> rival.score(sample.X_test, sample.y_test) > 0.8
+    >>> baseline = SERAPH(random_state=0).fit(*sample.pack())
+    >>> baseline.score(sample.X_test, sample.y_test) > 0.8
     True
     """
 
@@ -298,6 +316,8 @@ class SERAPH(MetricBaseline):
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _learns_from = "all pairs"
 
     def __init__(
         self,
@@ -315,10 +335,8 @@ class SERAPH(MetricBaseline):
         self.random_state = random_state
 
     def _learn_metric(self, sample: Sample) -> tuple[FloatArray, Outcome]:
-        rows, n_pairs = sample.everything, len(sample.left)
-        white = whitening(rows)
-        n_others = len(rows) * (len(rows) - 1) // 2 - n_pairs
-        posterior = PairPosterior(rows @ white, n_pairs, mu=n_pairs / n_others)
+        white = whitening(sample.rows)
+        posterior = PairPosterior.of(sample.rows @ white, sample.links)
         # White rows have unit variance: their mean squared distance is twice the trace.
         metric, outcome = maximise(
             posterior, self.mean_distance / 2.0, tol=self.tol, max_iter=self.max_iter

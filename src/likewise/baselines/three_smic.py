@@ -18,6 +18,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
+from likewise.statements.folds import PairKFold
 
 __all__ = [
     "Clusters",
@@ -26,6 +27,7 @@ __all__ = [
     "ThreeSMIC",
     "excess_agreement",
     "leading_eigenvectors",
+    "link_matrix",
     "neighbor_kernels",
 ]
 
@@ -47,14 +49,21 @@ class ThreeSMIC(Baseline):
 
         J = (1 / n) sum_y alpha_y' K (I + 2 gamma M) K alpha_y - 1/2,    alpha orthonormal
 
-    with M_ij = 1 where rows i and j are a similar pair. The best alpha are the two leading
-    eigenvectors. K is a Gaussian kernel among neighbours with local scales,
-    ``exp(-|x_i - x_j|^2 / (2 s_i s_j))`` with s_i the distance to the t-th neighbour, divided by
-    the roots of its row sums: without that, eigenvectors settle on small dense clumps of rows.
+    with M_ij = 1 where rows i and j are a similar pair; several statements about one pair add up.
+    The best alpha are the two leading eigenvectors. K is a Gaussian kernel among neighbours with
+    local scales, ``exp(-|x_i - x_j|^2 / (2 s_i s_j))`` with s_i the distance to the t-th neighbour,
+    divided by the roots of its row sums: without that, eigenvectors settle on small dense clumps of
+    rows.
 
     gamma and t are chosen by cross-validation, as in the paper. What is compared is how much more
-    often held-out pairs come together than their members would by chance; the information itself
-    cannot tell which of several structures the pairs speak of.
+    often held-out pairs come together than two rows at random; the information itself cannot tell
+    which of several structures the pairs speak of.
+
+    Of one table, every row is in the kernel once, and a group of g similar rows is g - 1 pairs.
+    Folds are of rows then, and all statements that touch a fold are held out. Dissimilar pairs are
+    ignored, and `n_ignored_` is their number: entered into M as -1, they make one eigenvector tell
+    the classes apart by its sign and leave the other without a meaning, which is worse than to do
+    without them.
 
     Parameters
     ----------
@@ -76,7 +85,8 @@ class ThreeSMIC(Baseline):
     n_neighbors_ : int
     cv_results_ : dict of arrays
         ``param_gamma``, ``param_n_neighbors``, ``split<k>_test_score`` and ``mean_test_score``, of
-        every candidate; empty without cross-validation. A score is an `excess_agreement`.
+        every candidate; empty without cross-validation. A score is an `excess_agreement`, and not a
+        number for a fold that no statement touches.
     eigenvalues_ : array of shape (2,)
     clusters_ : Clusters
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
@@ -124,8 +134,8 @@ class ThreeSMIC(Baseline):
         self.gamma_, self.n_neighbors_ = gammas[0], sizes[0]
         if len(gammas) * len(sizes) > 1:
             self.gamma_, self.n_neighbors_ = self._choose(sample, gammas, sizes)
-        (kernel,) = neighbor_kernels(sample.everything, [self.n_neighbors_])
-        spectrum = self._decompose(kernel, len(sample.left), self.gamma_)
+        (kernel,) = neighbor_kernels(sample.rows, [self.n_neighbors_])
+        spectrum = self._decompose(kernel, link_matrix(sample), self.gamma_)
         self.clusters_ = Clusters.of(kernel, spectrum.vectors)
         self.eigenvalues_ = spectrum.values
         objective = float(spectrum.values.sum() / len(kernel.rows) - 0.5)
@@ -153,14 +163,15 @@ class ThreeSMIC(Baseline):
     def _choose(self, sample: Sample, gammas: list[float], sizes: list[int]) -> tuple[float, int]:
         """Return the gamma and t under which held-out pairs agree the most."""
         self._check_enough(sample)
+        folds = PairKFold(self.n_folds).deal(sample.statements)
         scores = np.array(
             [
-                self._fold_scores(*_split_fold(sample, fold, self.n_folds), gammas, sizes)
+                self._fold_scores(sample, folds == fold, gammas, sizes)
                 for fold in range(self.n_folds)
             ]
         )
         candidates = [(gamma, size) for size in sizes for gamma in gammas]
-        mean = scores.mean(axis=0)
+        mean = np.nanmean(scores, axis=0)
         self.cv_results_ = {
             "param_gamma": np.array([gamma for gamma, _ in candidates]),
             "param_n_neighbors": np.array([size for _, size in candidates]),
@@ -170,33 +181,44 @@ class ThreeSMIC(Baseline):
         return candidates[int(np.argmax(mean))]
 
     def _check_enough(self, sample: Sample) -> None:
-        for name, part in (("similar pairs", sample.left), ("unlabeled rows", sample.unlabeled)):
-            if len(part) < self.n_folds:
+        n_alone = int(sample.is_unlabeled.sum())
+        for name, count in (("similar pairs", sample.links.left.size), ("unlabeled rows", n_alone)):
+            if count < self.n_folds:
                 raise ValueError(
                     f"ThreeSMIC chooses gamma and n_neighbors on {self.n_folds} folds, but there "
-                    f"are only {len(part)} {name}: pass a smaller n_folds, or one gamma and one "
+                    f"are only {count} {name}: pass a smaller n_folds, or one gamma and one "
                     "n_neighbors."
                 )
 
     def _fold_scores(
-        self, train: Sample, held_out: FloatArray, gammas: list[float], sizes: list[int]
+        self, sample: Sample, held_out: NDArray[np.bool_], gammas: list[float], sizes: list[int]
     ) -> FloatArray:
-        """Return the excess agreement of the held-out pairs for every t and, within, gamma."""
-        rows = train.everything
-        distances = _distances(held_out, rows)
+        """Return the excess agreement of held-out pairs for every t and, within, gamma."""
+        links = sample.links
+        touches = held_out[links.left] | held_out[links.right]
+        if not touches.any():
+            return np.full(len(sizes) * len(gammas), np.nan)
+        left, right = links.left[touches], links.right[touches]
+        new = np.unique(np.concatenate([left, right]))
+        new = new[held_out[new]]
+        train = sample.among(~held_out)
+        matrix = link_matrix(train)
+        distances = _distances(sample.rows[new], train.rows)
         nearest = distances.argmin(axis=1)
         scores = []
-        for kernel in neighbor_kernels(rows, sizes):
+        in_second = np.zeros(len(sample.rows), dtype=bool)
+        for kernel in neighbor_kernels(train.rows, sizes):
             similarities = kernel.extend(distances)
             for gamma in gammas:
-                vectors = self._decompose(kernel, len(train.left), gamma).vectors
-                in_second = Clusters.of(kernel, vectors).split(similarities, nearest)
-                scores.append(excess_agreement(*np.split(in_second, 2)))
+                clusters = Clusters.of(kernel, self._decompose(kernel, matrix, gamma).vectors)
+                in_second[~held_out] = clusters.in_second
+                in_second[new] = clusters.split(similarities, nearest)
+                scores.append(excess_agreement(in_second[left], in_second[right]))
         return np.array(scores)
 
-    def _decompose(self, kernel: "Kernel", n_pairs: int, gamma: float) -> "Spectrum":
+    def _decompose(self, kernel: "Kernel", links: Any, gamma: float) -> "Spectrum":
         return leading_eigenvectors(
-            kernel.matrix, n_pairs, gamma, tol=self.tol, max_iter=self.max_iter
+            kernel.matrix, links, gamma, tol=self.tol, max_iter=self.max_iter
         )
 
 
@@ -311,16 +333,35 @@ class Spectrum:
     converged: bool
 
 
+def link_matrix(sample: Sample) -> Any:
+    """Return M, which is 1 between the rows of similar pairs.
+
+    Parameters
+    ----------
+    sample : Sample
+
+    Returns
+    -------
+    sparse array of shape (n_rows, n_rows)
+        Symmetric; several statements about one pair add up.
+    """
+    left, right, _, _ = sample.links
+    places = (np.ones(left.size), (left, right))
+    one_way = sp.coo_array(places, shape=(len(sample.rows), len(sample.rows)))
+    return (one_way + one_way.T).tocsr()
+
+
 def leading_eigenvectors(
-    matrix: Any, n_pairs: int, gamma: float, *, tol: float = 1e-6, max_iter: int = 1000
+    matrix: Any, links: Any, gamma: float, *, tol: float = 1e-6, max_iter: int = 1000
 ) -> Spectrum:
     """Return the two leading eigenvectors of ``K (I + 2 gamma M) K``.
 
     Parameters
     ----------
     matrix : sparse array of shape (n_rows, n_rows)
-        K, symmetric; left members of the pairs first, then right members, then other rows.
-    n_pairs : int
+        K, symmetric.
+    links : sparse array of shape (n_rows, n_rows)
+        M, symmetric.
     gamma : float
     tol : float, default 1e-6
     max_iter : int, default 1000
@@ -337,10 +378,7 @@ def leading_eigenvectors(
         nonlocal n_products
         n_products += 1
         once = matrix @ vector
-        bent = once.copy()
-        bent[:n_pairs] += 2 * gamma * once[n_pairs : 2 * n_pairs]
-        bent[n_pairs : 2 * n_pairs] += 2 * gamma * once[:n_pairs]
-        return np.asarray(matrix @ bent)
+        return np.asarray(matrix @ (once + 2 * gamma * (links @ once)))
 
     operator = LinearOperator((n_rows, n_rows), matvec=product, dtype=np.float64)
     try:
@@ -405,7 +443,7 @@ class Clusters:
 
 
 def excess_agreement(left: NDArray[np.bool_], right: NDArray[np.bool_]) -> float:
-    """Return how much more often pairs are put together than their members would be by chance.
+    """Return how much more often similar pairs are put together than two rows at random.
 
     Twice the covariance of the cluster across a pair: zero for a constant or a random answer, and
     one half at most.
@@ -421,11 +459,3 @@ def excess_agreement(left: NDArray[np.bool_], right: NDArray[np.bool_]) -> float
     """
     share = (left.mean() + right.mean()) / 2
     return float(np.mean(left == right) - share**2 - (1 - share) ** 2)
-
-
-def _split_fold(sample: Sample, fold: int, n_folds: int) -> tuple[Sample, FloatArray]:
-    """Return the rows outside a fold, and the pairs within: left members, then right ones."""
-    pairs = np.arange(len(sample.left)) % n_folds == fold
-    unlabeled = np.arange(len(sample.unlabeled)) % n_folds == fold
-    train = Sample(sample.left[~pairs], sample.right[~pairs], sample.unlabeled[~unlabeled])
-    return train, np.vstack([sample.left[pairs], sample.right[pairs]])
