@@ -20,7 +20,7 @@ HOSTILE = """</td></script><script>alert("1")</script> & 'quotes' <b>"""
 
 
 class Page(HTMLParser):
-    """Elements in their order, with attributes and the text directly inside; raises if torn."""
+    """Elements in their order, with attributes and the text directly inside; raises if broken."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -44,7 +44,7 @@ def test_a_trial_is_the_squared_loss_with_the_true_prior_and_200_pairs(prior: fl
 def test_as_many_test_rows_are_taken_as_the_pool_has_to_spare(
     monkeypatch: pytest.MonkeyPatch, n_positive: int, n_test: int
 ) -> None:
-    """At prior 0.7, 200 pairs and 1600 rows take 338 + 1120 rows of the larger class."""
+    """At prior 0.7, 200 pairs and 1600 rows take 338 + 1120 rows of the majority class."""
     y = np.repeat([1, -1], [n_positive, 9000])
     monkeypatch.setattr(unlabeled, "pool", lambda _: (None, y))
     assert unlabeled._n_test("any", 0.7) == n_test

@@ -15,14 +15,14 @@ from sklearn.base import clone
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.prior import simplex
-from likewise.prior.kernel_mean import (
-    KernelMeanPrior,
+from likewise.prior.distance_curve import DistanceCurve
+from likewise.prior.embedding import TwoSamples, embed_exactly, pivoted_cholesky
+from likewise.prior.kernel_mean import KernelMeanPrior
+from likewise.prior.mixture_proportion import (
     KernelMeanResult,
+    Steps,
     Variant,
-    _crossing,
-    _DistanceCurve,
-    _embed_exactly,
-    _Steps,
+    find_crossing,
     kernel_mean_embedding,
 )
 from likewise.prior.simplex import (
@@ -147,29 +147,27 @@ class TestProjection:
 
 class TestDistanceCurve:
     @pytest.fixture(params=[2, 10])
-    def curve(self, request: pytest.FixtureRequest) -> _DistanceCurve:
+    def curve(self, request: pytest.FixtureRequest) -> DistanceCurve:
         samples = _gaussian_samples(50, 100, prior=0.7, seed=3, n_features=request.param)
-        return _DistanceCurve(_embed_exactly(np.concatenate(samples), 100))
+        return DistanceCurve(embed_exactly(TwoSamples.stacked(*samples)))
 
-    def test_begins_at_zero(self, curve: _DistanceCurve) -> None:
+    def test_begins_at_zero(self, curve: DistanceCurve) -> None:
         assert curve.at(1.0).distance < 1e-6
 
-    def test_is_convex_and_rises(self, curve: _DistanceCurve) -> None:
+    def test_is_convex_and_rises(self, curve: DistanceCurve) -> None:
         distances = np.array([curve.at(value).distance for value in np.linspace(1, 8, 15)])
         assert np.all(np.diff(distances) > -1e-6)
         assert np.all(np.diff(distances, 2) > -1e-6)
 
     @pytest.mark.parametrize("value", [2.5, 4.0])
-    def test_slope_is_that_of_central_differences(
-        self, curve: _DistanceCurve, value: float
-    ) -> None:
+    def test_slope_is_that_of_central_differences(self, curve: DistanceCurve, value: float) -> None:
         step = 1e-3
         low, _, high = (curve.at(value + k * step, 1e-9).distance for k in (-1, 0, 1))
         assert curve.slope(value) == pytest.approx((high - low) / (2 * step), rel=1e-3)
 
     @pytest.mark.parametrize("threshold", [0.01, 0.03, 0.06])
     def test_bounds_decide_as_the_difference_itself(
-        self, curve: _DistanceCurve, threshold: float
+        self, curve: DistanceCurve, threshold: float
     ) -> None:
         for value in np.linspace(2, 7, 6):
             here, ahead = curve.at(value).distance, curve.at(value + 0.02).distance
@@ -179,15 +177,15 @@ class TestDistanceCurve:
     @pytest.mark.parametrize("threshold", [0.001, 0.01, 0.02, 0.03, 0.045, 0.06, 0.3])
     @pytest.mark.parametrize(("left", "tol"), [(2.0, 0.04), (1.0, 0.1), (2.0, 7.0)])
     def test_the_search_ends_where_bisection_does(
-        self, curve: _DistanceCurve, threshold: float, left: float, tol: float
+        self, curve: DistanceCurve, threshold: float, left: float, tol: float
     ) -> None:
         low, high = left, 8.0
         while high - low > tol:
             middle = (low + high) / 2
             rise = curve.at(middle + tol / 2).distance - curve.at(middle).distance
             low, high = (low, middle) if rise > threshold * tol / 2 else (middle, high)
-        fresh = _DistanceCurve(curve._embedding)
-        found = _crossing(fresh, threshold, left, 8.0, tol, _Steps(None, 0))
+        fresh = DistanceCurve(curve._embedding)
+        found = find_crossing(fresh, threshold, left, 8.0, tol, Steps(None, 0))
         assert found == pytest.approx((low + high) / 2)
         assert fresh.n_projections <= 16
 
@@ -233,7 +231,7 @@ class TestInconsistency:
     """The bounds come from the records of docs/figures/km_limit.csv, the seeds do not."""
 
     @pytest.mark.parametrize("seed", [100, 101, 102])
-    def test_the_share_found_is_far_above_the_chance_of_agreeing(self, seed: int) -> None:
+    def test_the_share_found_is_far_above_the_probability_of_agreeing(self, seed: int) -> None:
         samples = _gaussian_samples(500, 500, prior=0.7, seed=seed, n_features=2, gap=6.0)
         result = kernel_mean_embedding(*samples)
         assert min(result.km1, result.km2) > 0.58 + 0.08
@@ -264,10 +262,8 @@ class TestLargeSamples:
         assert (short.km1, short.km2) == pytest.approx((exact.km1, exact.km2), abs=0.01)
 
     def test_the_kernel_error_bounds_every_entry(self) -> None:
-        from likewise.prior.kernel_mean import _pivoted_cholesky
-
         rows = np.concatenate(_gaussian_samples(50, 50, prior=0.7, seed=7, n_features=4))
-        factor, residual = _pivoted_cholesky(rows, 2.0, 30)
+        factor, residual = pivoted_cholesky(rows, 2.0, 30)
         difference = _kernel(rows, 2.0) - factor @ factor.T - np.diag(residual)
         assert factor.shape == (150, 30)
         assert np.abs(np.diagonal(difference)).max() < 1e-12
@@ -330,7 +326,9 @@ class TestEstimator:
         assert estimate.diagnostics["at_ceiling"]
         assert not estimate.diagnostics["at_floor"]
 
-    def test_says_when_the_share_is_no_chance_of_agreeing(self, rng: np.random.Generator) -> None:
+    def test_says_when_the_share_is_no_probability_of_agreeing(
+        self, rng: np.random.Generator
+    ) -> None:
         unlabeled = np.concatenate([rng.normal(size=(90, 1)), rng.normal(size=(30, 1)) + 8])
         left, right = rng.normal(size=(2, 50, 1)) + 8
         estimator = KernelMeanPrior(lambda_left=1.0).fit(*lw.pack(unlabeled, (left, right)))
@@ -338,9 +336,7 @@ class TestEstimator:
         assert estimator.prior_ == 0.5
         assert estimator.estimate_.diagnostics["clipped"]
 
-    def test_says_when_a_flat_curve_leaves_the_end_to_chance(
-        self, rng: np.random.Generator
-    ) -> None:
+    def test_says_when_a_flat_curve_does_not_decide_the_end(self, rng: np.random.Generator) -> None:
         unlabeled, left, right = rng.normal(size=(3, 60, 200))
         estimate = KernelMeanPrior().fit(*lw.pack(unlabeled, (left, right))).estimate_
         assert estimate.diagnostics["flat"]
@@ -435,10 +431,10 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("labels", "message"),
         [
-            ([0, 0, 0, 0], "at least one similar pair"),
-            ([1, 1, 2, 2], "needs unlabeled rows"),
-            ([0, 0, -1, -1], "dissimilar"),
-            ([0, 0, 0, 5], "torn"),
+            ([0, 0, 0, 0], "at least one pair"),
+            ([1, 1, 2, 2], "same rows"),
+            ([0, 0, -1, -1], "all pairs in y are dissimilar"),
+            ([0, 0, 0, 5], "split"),
             ([0, 3, 3], "4 rows but y"),
             (None, "requires y"),
         ],

@@ -26,7 +26,7 @@ def test_the_true_prior_is_the_best_where_counts_are_exact(prior: float) -> None
     assert priors[np.argmax(values)] == pytest.approx(prior, abs=0.011)
 
 
-def test_no_chances_do_better_than_those_found(rng: np.random.Generator) -> None:
+def test_no_probabilities_do_better_than_those_found(rng: np.random.Generator) -> None:
     counts = expected_counts(0.7, 300)
     prior = np.array([0.75])
     best = profile_log_likelihood(counts, prior)[0]

@@ -43,7 +43,7 @@ WHY = {
         "would not. Ours follows the data, up and down."
     ),
     "imsat": (
-        "The paper's column lies between 68 and 71 on all sets: the share of the larger "
+        "The paper's column lies between 68 and 71 on all sets: the share of the majority "
         "class, as a collapse to one cluster gives. Without a gradient through the targets "
         "there is no collapse."
     ),

@@ -84,7 +84,7 @@ def sections(records: Sequence[Record]) -> list[Section]:
                 "accuracy is 1 - min(r, 1 - r), r being the error rate.",
                 f"Whoever puts all rows into one class reaches {100 * PRIOR:g}: read the accuracy "
                 "together with the share of the larger predicted class.",
-                f"The column {title_of(REFERENCE)!r} is no rival: it learned from every label.",
+                f"The column {title_of(REFERENCE)!r} is no baseline: it learned from every label.",
             ),
             (
                 _accuracy_table(found, datasets, methods),

@@ -1,7 +1,7 @@
 """The methods that are compared, one entry each: from a sample to predictions.
 
-To add a rival, write a function from a `Task` to an `Answer` and name it in `METHODS`; it then has
-its column in the table. A method must not know which experiment it is in.
+To add a baseline, write a function from a `Task` to an `Answer` and name it in `METHODS`; it then
+has its column in the table. A method must not know which experiment it is in.
 """
 
 from collections.abc import Callable, Iterable
@@ -152,11 +152,11 @@ def _dimc(task: Task) -> Answer:
     return answer(DIMC(random_state=task.seed).fit(X, y), task)
 
 
-def _seeded(rival: Callable[..., Any]) -> Callable[[Task], Answer]:
-    """Return how to run a rival that needs nothing but a seed."""
+def _seeded(baseline: Callable[..., Any]) -> Callable[[Task], Answer]:
+    """Return how to run a baseline that needs nothing but a seed."""
 
     def fit(task: Task) -> Answer:
-        return answer(rival(random_state=task.seed).fit(task.X, task.y), task)
+        return answer(baseline(random_state=task.seed).fit(task.X, task.y), task)
 
     return fit
 
@@ -200,7 +200,7 @@ _OWN = frozenset(METHODS)
 """What every process knows; other names were added by whoever runs an experiment."""
 
 REFERENCE = "labels"
-"""The method that sees labels: no rival, but what is to be reached."""
+"""The method that sees labels: no baseline, but what is to be reached."""
 
 SHARING = (("su-squared", "su-double-hinge"),)
 """Methods that use the same estimate of the prior."""

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from likewise.datasets import list_datasets, load, make_gaussians, sample_su
 from likewise.prior import KernelMeanPrior, PriorEstimate
-from likewise.prior.scores import HeldOut, Rows, learn_scores
+from likewise.prior.scores import HeldOut, learn_scores
 from likewise.search.learn import Learned
-from likewise.search.table import Table
-from likewise.statements.labels import locate
+from likewise.search.rows import MemoryRows
+from likewise.search.settings import Settings
+from likewise.statements.labels import read_labels
 
 __all__ = ["GENERATED", "Draw", "Task", "check_pools", "draw_task", "pool", "standardise"]
 
@@ -99,8 +100,9 @@ class Task:
     def pair_scores(self) -> tuple[tuple[Learned, HeldOut | None], float]:
         """Scores that prior estimators read the prior off, and the seconds to learn them."""
         start = perf_counter()
-        rows = Rows.of_table(Table.of(self.X, locate(self.y)))
-        return learn_scores(rows, np.random.RandomState(self.seed)), perf_counter() - start
+        rows = MemoryRows(self.X, read_labels(self.y))
+        random_state = np.random.RandomState(self.seed)
+        return learn_scores(rows, Settings(), random_state), perf_counter() - start
 
 
 @lru_cache(maxsize=16)

@@ -154,15 +154,15 @@ def not_worse(means: Mapping[str, Mean], *, level: float = 0.05) -> set[str]:
     if not known:
         return set()
     best = max(known.values(), key=_value)
-    return {name for name, mean in known.items() if _chance(mean, best) >= level}
+    return {name for name, mean in known.items() if _p_value(mean, best) >= level}
 
 
 def _value(mean: Mean) -> float:
     return -np.inf if mean.value is None else mean.value
 
 
-def _chance(mean: Mean, best: Mean) -> float:
-    """Return the chance of a mean that far below the best, were they equal."""
+def _p_value(mean: Mean, best: Mean) -> float:
+    """Return the probability of a mean that far below the best, were they equal."""
     if mean.value == best.value:
         return 1.0
     if mean.standard_error == best.standard_error == 0.0:

@@ -45,7 +45,7 @@ METHODS = ("su-squared",)
 _N_TEST = range(100, 1001, 100)
 """Test rows, as many of these as the set has to spare."""
 _MARGIN = 100
-"""Rows of a class that chance may ask for beyond those that are expected."""
+"""Rows of a class that a random draw may ask for beyond those that are expected."""
 
 
 def measure(

@@ -1,4 +1,4 @@
-"""Class-prior estimators: the share of the larger class, from pairs and unlabeled rows."""
+"""Class-prior estimators: the share of the majority class, from pairs and unlabeled rows."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def estimate_prior(
     level: float = 0.95,
     random_state: Any = None,
 ) -> PriorEstimate:
-    """Estimate the share of the larger class from similar pairs and unlabeled rows.
+    """Estimate the share of the majority class from similar pairs and unlabeled rows.
 
     Parameters
     ----------

@@ -6,12 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PriorEstimate:
-    """The share of the larger class, estimated from similar pairs and unlabeled rows.
+    """The share of the majority class, estimated from similar pairs and unlabeled rows.
 
     Attributes
     ----------
     value : float
-        Share of the larger class, in [0.5, 1].
+        Share of the majority class, in [0.5, 1].
     interval : tuple of two floats, or None
         Confidence interval; None where the method has none.
     level : float or None
@@ -24,7 +24,7 @@ class PriorEstimate:
     --------
     >>> from likewise.prior import PriorEstimate
     >>> print(PriorEstimate(0.71, (0.66, 0.75), 0.95, "pair_moments"))
-    larger class 0.710 (95 % interval 0.660 to 0.750, pair_moments)
+    majority class 0.710 (95 % interval 0.660 to 0.750, pair_moments)
     """
 
     value: float
@@ -37,7 +37,7 @@ class PriorEstimate:
         return self.value
 
     def __str__(self) -> str:
-        line = f"larger class {self.value:.3f} ({self._interval_text()}, {self.method})"
+        line = f"majority class {self.value:.3f} ({self._interval_text()}, {self.method})"
         return "; ".join([line, *self.diagnostics.get("notes", [])])
 
     def _interval_text(self) -> str:

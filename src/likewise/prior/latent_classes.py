@@ -1,14 +1,14 @@
 """Two hidden classes behind a table of pairs and a row of counts.
 
-A score of every row is sorted into K bins. Given its class, a row falls into bin i with chance
-``positive[i]`` or ``negative[i]``, and the members of a similar pair fall independently. So with
-``p = prior^2 / (prior^2 + (1 - prior)^2)``
+A score of every row is sorted into K bins. Given its class, a row falls into bin i with
+probability ``positive[i]`` or ``negative[i]``, and the members of a similar pair fall
+independently. So with ``p = prior^2 / (prior^2 + (1 - prior)^2)``
 
-    chance of a pair in bins (i, j):  p positive[i] positive[j] + (1 - p) negative[i] negative[j]
-    chance of a row in bin i:         prior positive[i] + (1 - prior) negative[i]
+    P(pair in bins (i, j)) = p positive[i] positive[j] + (1 - p) negative[i] negative[j]
+    P(row in bin i)        = prior positive[i] + (1 - prior) negative[i]
 
 which is likelihood enough to find the prior, whatever the score is worth: the moments of every
-function of the binned score are used. Of all bin chances that explain the counts, those are
+function of the binned score are used. Of all bin probabilities that explain the counts, those are
 preferred whose log-ratio of the two classes is nearly linear in the score, as it is for any linear
 score of two Gaussians; with many rows the preference does not matter. Nothing here knows of rows or
 of how scores are learned.
@@ -23,7 +23,7 @@ from scipy.special import expit, ndtri, softmax
 from likewise._types import FloatArray
 
 _PSEUDO_COUNT = 0.5
-"""Rows added to every bin of either class, so that no chance is zero."""
+"""Rows added to every bin of either class, so that no probability is zero."""
 _STRAIGHTNESS = 3.0
 """Precision of the log-ratio's second derivative around zero, per unit of a normal score."""
 
@@ -88,7 +88,7 @@ def count_rows(bins: NDArray[np.intp], n_bins: int) -> FloatArray:
 def profile_log_likelihood(
     counts: Counts, priors: FloatArray, *, tol: float = 1e-4, max_iter: int = 200
 ) -> FloatArray:
-    """Return the penalised log-likelihood of every prior at its best bin chances.
+    """Return the penalised log-likelihood of every prior at its best bin probabilities.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class _Model:
         return np.tile(logits, (self._prior.size, 1))
 
     def log_likelihood(self, logits: FloatArray) -> FloatArray:
-        positive, negative = self._chances(logits)
+        positive, negative = self._probabilities(logits)
         pairs, rows = self._cells(positive, negative)
         seen = np.einsum("ij,gij->g", self._counts.pairs, np.log(pairs))
         seen += np.log(rows) @ self._counts.rows
@@ -154,13 +154,13 @@ class _Model:
         """Return damped Fisher-scoring steps."""
         gradient, information = self._gradient_and_information(logits)
         n_logits = logits.shape[1]
-        # Logits need a hold even without damping: chances ignore a shift of them.
+        # Logits need a hold even without damping: probabilities ignore a shift of them.
         size = np.trace(information, axis1=1, axis2=2) / n_logits
         information += (size * (damping + 1e-10))[:, None, None] * np.eye(n_logits)
         return np.asarray(np.linalg.solve(information, gradient[..., None])[..., 0])
 
     def _gradient_and_information(self, logits: FloatArray) -> tuple[FloatArray, FloatArray]:
-        positive, negative = self._chances(logits)
+        positive, negative = self._probabilities(logits)
         pairs, rows = self._cells(positive, negative)
         pair_slopes, row_slopes = self._slopes(positive, negative)
         k = self._n_bins
@@ -173,12 +173,12 @@ class _Model:
         information += self._counts.rows.sum() * np.einsum(
             "gim,gin->gmn", row_slopes / rows[..., None], row_slopes
         )
-        for block, chances in ((slice(0, k), positive), (slice(k, 2 * k), negative)):
-            spread = chances[:, :, None] * (np.eye(k) - chances[:, None, :])
+        for block, probabilities in ((slice(0, k), positive), (slice(k, 2 * k), negative)):
+            spread = probabilities[:, :, None] * (np.eye(k) - probabilities[:, None, :])
             information[:, block, block] += _PSEUDO_COUNT * k * spread
         return gradient - logits @ self._straightness, information + self._straightness
 
-    def _chances(self, logits: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _probabilities(self, logits: FloatArray) -> tuple[FloatArray, FloatArray]:
         k = self._n_bins
         return (
             np.maximum(softmax(logits[:, :k], axis=1), 1e-300),
@@ -195,15 +195,15 @@ class _Model:
         """Return the derivatives of both kinds of cells in all logits (last axis)."""
         pair_slopes, row_slopes = [], []
         eye = np.eye(self._n_bins)
-        for chances, share, prior in (
+        for probabilities, share, prior in (
             (positive, self._share, self._prior),
             (negative, 1.0 - self._share, 1.0 - self._prior),
         ):
-            both = share[:, None, None] * chances[:, :, None] * chances[:, None, :]
+            both = share[:, None, None] * probabilities[:, :, None] * probabilities[:, None, :]
             hits = eye[None, :, None, :] + eye[None, None, :, :]
-            pair_slopes.append(both[..., None] * (hits - 2.0 * chances[:, None, None, :]))
-            one = prior[:, None] * chances
-            row_slopes.append(one[..., None] * (eye[None] - chances[:, None, :]))
+            pair_slopes.append(both[..., None] * (hits - 2.0 * probabilities[:, None, None, :]))
+            one = prior[:, None] * probabilities
+            row_slopes.append(one[..., None] * (eye[None] - probabilities[:, None, :]))
         return np.concatenate(pair_slopes, axis=-1), np.concatenate(row_slopes, axis=-1)
 
 
