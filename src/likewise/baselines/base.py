@@ -221,26 +221,30 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _read(self, X: Any, y: WeakLabels) -> Sample:
         """Check the input, keep the scale of the columns, and return the standardised sample."""
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
-        name = type(self).__name__
-        statements = statements_for(y, X.shape[0], name)
-        if self._learns_from == "similar pairs" and not statements.n_similar:
-            raise ValueError(
-                f"{name} learns from similar pairs only, but all pairs in y are dissimilar; pass "
-                "at least one similar pair."
-            )
-        used = self._used(statements)
-        order = _order(used, np.flatnonzero(~statements.stated))
-        if statements.n_rows - statements.stated.sum() < 2 and statements.is_fresh:
-            raise ValueError(
-                f"{name} makes two clusters of the unlabeled rows (y = 0), but y holds only one."
-            )
+        statements = statements_for(y, X.shape[0], type(self).__name__)
+        alone = np.flatnonzero(~statements.stated)
+        self._check_statements(statements, alone.size)
         self.mean_, self.scale_ = _mean_and_scale(X)
+        used = self._used(statements)
+        order = _order(used, alone)
         position = np.zeros(len(X), dtype=np.intp)
         position[order] = np.arange(order.size)
         return Sample(
             (X[order] - self.mean_) / self.scale_,
             replace(used, n_rows=order.size, members=position[used.members]),
         )
+
+    def _check_statements(self, statements: Statements, n_alone: int) -> None:
+        name = type(self).__name__
+        if self._learns_from == "similar pairs" and not statements.n_similar:
+            raise ValueError(
+                f"{name} learns from similar pairs only, but all pairs in y are dissimilar; pass "
+                "at least one similar pair."
+            )
+        if statements.is_fresh and n_alone < 2:
+            raise ValueError(
+                f"{name} makes two clusters of the unlabeled rows (y = 0), but y holds only one."
+            )
 
     def _used(self, statements: Statements) -> Statements:
         """Return the statements that the method has a use for, and count the others."""
@@ -266,7 +270,7 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 def _order(statements: Statements, alone: IntArray) -> IntArray:
-    """Return which rows a sample holds and in which order."""
+    """Return which rows a sample holds and in which order; `alone` are those in no statement."""
     if not statements.is_fresh:
         return np.arange(statements.n_rows)
     sets = row_sets_of(statements)
