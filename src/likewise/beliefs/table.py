@@ -15,14 +15,16 @@ found at random
 found freely
     Class k has a share ``rho_k`` of its own among similar pairs: ``psi = (1 - eps) rho_k / r_k^2``.
 
-Shares couple all rows. The sum over z is taken at its saddle point, where the coupling is a tilt
-``lam_k`` of every row's class k; r, rho and a learned error rate solve equations that are settled
-inside every evaluation, so that by the envelope theorem the gradient is that of fixed ones.
+Without errors, rows that statements tie together are contracted (`likewise.beliefs.components`);
+with errors, beliefs are propagated (`likewise.beliefs.propagation`). Shares couple all rows
+(`likewise.beliefs.coupling`): at the saddle point of the sum over z the coupling is a tilt of every
+row's classes. Shares and a learned error rate solve equations that are settled inside every
+evaluation, so that by the envelope theorem the gradient is that of fixed ones.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from scipy.optimize import minimize
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_probabilities, log_sum
 from likewise.beliefs.components import Components, ContradictionError, contract
+from likewise.beliefs.coupling import Coupled, Coupling
 from likewise.beliefs.fixed_point import settle
 from likewise.beliefs.propagation import Edges, propagate
 from likewise.engines.rows import Positions
@@ -130,9 +133,14 @@ class TableLikelihood(Likelihood):
         self.pairing = pairing
         self.error_rate = error_rate
         self.known = None if known is None or np.all(known < 0) else known
-        self._components = contract(statements, n_classes) if self.is_exact else None
-        if self._components is not None and self.known is not None:
-            _check_known(self._components, self.known)
+        if self.is_exact:
+            self._check_consistent()
+
+    def _check_consistent(self) -> None:
+        """Raise if statements, and what is known of rows, cannot all be right."""
+        components = self._components
+        if self.known is not None:
+            _check_known(components, self.known)
 
     @property
     def is_exact(self) -> bool:
@@ -228,19 +236,67 @@ class TableLikelihood(Likelihood):
         """Return what the statements imply; see `Likelihood`."""
         eta = np.exp(log_p)
         log_p = self._masked(log_p)
-        start = near.state if near is not None else None
-        common, found = self._solve(log_p, eta, start)
-        return Beliefs(
-            value=found.value,
-            gradient=found.posteriors - eta,
-            posteriors=found.posteriors,
-            shares=common.shares if self._has_shares else found.posteriors.mean(axis=0),
-            weights=np.full(self.n_rows, 1.0 / self.n_rows),
+        start = None if near is None else near.state
+        if not self.is_exact:
+            return self._propagated(eta, *self._solve(log_p, eta, start))
+        fields = self._components.add(log_p)
+        if self._has_shares:
+            return self._coupled(eta, self._coupling.solve(fields, start))
+        return self._contracted(eta, fields, start)
+
+    def _contracted(
+        self, eta: FloatArray, fields: FloatArray, messages: FloatArray | None
+    ) -> Beliefs:
+        """Sum over the classes of components that answers tie together."""
+        components = self._components
+        if components.left.size:
+            size = components.left.size
+            edges = Edges(components.left, components.right, components.count)
+            found = propagate(
+                fields, edges, np.zeros((size, self.n_classes)), np.ones(size), messages
+            )
+            value, beliefs, messages = found.value, found.beliefs, found.messages
+        else:
+            nodes = log_sum(fields)
+            value, beliefs = float(nodes.sum()), np.exp(fields - nodes[:, None])
+        posteriors = components.spread(beliefs)
+        return self._beliefs(eta, value, posteriors, posteriors.mean(axis=0), state=messages)
+
+    def _coupled(self, eta: FloatArray, found: Coupled) -> Beliefs:
+        """Return what found statements imply."""
+        posteriors = self._components.spread(found.beliefs)
+        pairs = found.pair_shares if self.pairing == "free" else None
+        return self._beliefs(
+            eta, found.value, posteriors, found.shares, pair_shares=pairs, state=found
+        )
+
+    def _propagated(self, eta: FloatArray, common: _Common, found: _Found) -> Beliefs:
+        """Return what statements imply of which some are wrong."""
+        shares = common.shares if self._has_shares else found.posteriors.mean(axis=0)
+        return self._beliefs(
+            eta,
+            found.value,
+            found.posteriors,
+            shares,
             pair_shares=common.pair_shares if self.pairing == "free" else None,
-            error_rate=common.error_rate if not self.is_exact else 0.0,
+            error_rate=common.error_rate,
             wrong=self._wrong_statements(found.wrong),
             state=(common, found.messages),
         )
+
+    def _beliefs(
+        self,
+        eta: FloatArray,
+        value: float,
+        posteriors: FloatArray,
+        shares: FloatArray,
+        *,
+        state: Any,
+        **others: Any,
+    ) -> Beliefs:
+        others.setdefault("wrong", np.zeros(self.statements.count))
+        weights = np.full(self.n_rows, 1.0 / self.n_rows)
+        return Beliefs(value, posteriors - eta, posteriors, shares, weights, state=state, **others)
 
     def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold of rows; see `Likelihood`."""
@@ -376,51 +432,16 @@ class TableLikelihood(Likelihood):
         return np.asarray((tilt - 2.0 * n_alike * r / s) / self.n_rows)
 
     def _at(self, common: _Common, log_p: FloatArray, messages: FloatArray | None) -> _Found:
-        tilt = self._tilt(common)
-        found = (self._contracted if self.is_exact else self._propagated)(
-            common, log_p + tilt, messages
-        )
-        value = found.value - self.n_rows * float(tilt @ common.shares)
-        return replace(found, value=value)
-
-    def _contracted(
-        self, common: _Common, tilted: FloatArray, messages: FloatArray | None
-    ) -> _Found:
-        """Sum over the classes of components."""
-        components = self._components
-        assert components is not None  # noqa: S101 - the error rate is zero
-        on, _, _, off = self._weights(common)
-        counts = self._first_members
-        if self._has_shares:
-            tilted = tilted + counts[:, None] * np.log(on)
-        fields = components.add(tilted)
-        n_apart = self.links.left.size - int(counts.sum())
-        if components.left.size:
-            edges, size = self._component_edges, components.left.size
-            result = propagate(
-                fields, edges, np.zeros((size, self.n_classes)), np.full(size, off), messages
-            )
-            value, beliefs, messages = result.value, result.beliefs, result.messages
-        else:
-            nodes = log_sum(fields)
-            value, beliefs = float(nodes.sum()), np.exp(fields - nodes[:, None])
-            value += n_apart * float(np.log(off))
-        posteriors = components.spread(beliefs)
-        return _Found(value, posteriors, counts @ posteriors, np.zeros(0), float(n_apart), messages)
-
-    def _propagated(
-        self, common: _Common, tilted: FloatArray, messages: FloatArray | None
-    ) -> _Found:
         """Propagate beliefs over links, any of which may be wrong."""
-        links = self.links
+        tilt, links = self._tilt(common), self.links
         on_same, off_same, on_apart, off_apart = self._weights(common)
         is_similar = links.is_similar
         on = np.where(is_similar[:, None], on_same, on_apart)
         off = np.where(is_similar, off_same, off_apart)
-        result = propagate(tilted, self._row_edges, on, off, messages)
+        result = propagate(log_p + tilt, self._row_edges, on, off, messages)
         together = result.alike.sum(axis=1)
         return _Found(
-            result.value,
+            result.value - self.n_rows * float(tilt @ common.shares),
             result.beliefs,
             result.alike[is_similar].sum(axis=0),
             np.where(is_similar, 1.0 - together, together),
@@ -433,16 +454,19 @@ class TableLikelihood(Likelihood):
         return Edges(self.links.left, self.links.right, self.n_rows)
 
     @cached_property
-    def _component_edges(self) -> Edges:
-        components = self._components
-        assert components is not None  # noqa: S101 - the error rate is zero
-        return Edges(components.left, components.right, components.count)
+    def _components(self) -> Components:
+        return contract(self.statements, self.n_classes)
 
     @cached_property
-    def _first_members(self) -> FloatArray:
-        """Number of similar links that begin at each row, (n_rows,)."""
-        left = self.links.left[self.links.is_similar]
-        return np.bincount(left, minlength=self.n_rows).astype(np.float64)
+    def _coupling(self) -> Coupling:
+        same = self.links.is_similar
+        return Coupling(
+            self._components,
+            self.links.left[same],
+            int(np.count_nonzero(~same)),
+            self.n_classes,
+            is_free=self.pairing == "free",
+        )
 
     def _wrong_statements(self, of_links: FloatArray) -> FloatArray:
         """Return the probability that each statement is wrong: of a group, its worst link's."""

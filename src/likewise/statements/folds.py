@@ -1,6 +1,7 @@
 """Folds of rows that keep statements together."""
 
 from collections.abc import Iterator
+from heapq import heapify, heapreplace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from likewise.statements.statements import Statements
 
 __all__ = ["PairKFold"]
 
+_LONGEST = 0.25
+"""Share of a fold that rows which hang together may fill: they are of few classes, a fold is not."""
+
 
 class PairKFold(BaseCrossValidator):
     """K folds over weak labels that keep the rows of a statement together.
 
     Rows that hang together by statements go to one fold. Where statements join more rows than a
-    fold holds, these rows are dealt out one by one; of a statement that is split so, either part
+    quarter of a fold, these rows are dealt out one by one; of a statement that is split so, either part
     of the data holds one row only, and that says nothing there. Fresh pairs are never split.
 
     Similar pairs, dissimilar pairs and unlabeled rows are dealt out in turn, each kind evenly over
@@ -65,14 +69,14 @@ class PairKFold(BaseCrossValidator):
         self._check_enough(statements)
         random = check_random_state(self.random_state) if self.shuffle else None
         folds = np.empty(statements.n_rows, dtype=np.intp)
+        load = np.zeros(self.n_splits, dtype=np.intp)
         for sets in _kinds(statements, self.n_splits):
-            # The largest sets first, so that folds are of about one size.
-            sizes = np.bincount(sets[sets >= 0])
+            chosen = sets >= 0
+            sizes = np.bincount(sets[chosen])
             order = np.arange(sizes.size) if random is None else random.permutation(sizes.size)
-            order = order[np.argsort(-sizes[order], kind="stable")]
-            of_set = np.empty(sizes.size, dtype=np.intp)
-            of_set[order] = np.arange(sizes.size) % self.n_splits
-            folds[sets >= 0] = of_set[sets[sets >= 0]]
+            of_set = _dealt(sizes, order, load)
+            folds[chosen] = of_set[sets[chosen]]
+            load += np.bincount(folds[chosen], minlength=self.n_splits)
         return folds
 
     def _check_enough(self, statements: Statements) -> None:
@@ -97,6 +101,23 @@ class PairKFold(BaseCrossValidator):
             yield folds == fold
 
 
+def _dealt(
+    sizes: NDArray[np.intp], order: NDArray[np.intp], load: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return a fold for every set: in turn, or where sets differ in size, to even out the load."""
+    n_splits, of_set = load.size, np.empty(sizes.size, dtype=np.intp)
+    if not sizes.size or sizes.min() == sizes.max():
+        of_set[order] = np.arange(sizes.size) % n_splits
+        return of_set
+    heap = [(int(load[fold]), fold) for fold in range(n_splits)]
+    heapify(heap)
+    for one in order[np.argsort(-sizes[order], kind="stable")]:
+        rows, fold = heap[0]
+        of_set[one] = fold
+        heapreplace(heap, (rows + int(sizes[one]), fold))
+    return of_set
+
+
 def _kinds(statements: Statements, n_splits: int) -> list[NDArray[np.intp]]:
     """Return sets of rows that stay together, numbered within each kind; -1 for other kinds.
 
@@ -105,7 +126,7 @@ def _kinds(statements: Statements, n_splits: int) -> list[NDArray[np.intp]]:
     """
     components = statements.components
     sizes = np.bincount(components, minlength=1)
-    is_long = (sizes > max(2.0, statements.n_rows / n_splits))[components]
+    is_long = (sizes > max(2.0, _LONGEST * statements.n_rows / n_splits))[components]
     if statements.is_fresh:
         is_long[:] = False
     links = statements.links
@@ -115,10 +136,10 @@ def _kinds(statements: Statements, n_splits: int) -> list[NDArray[np.intp]]:
     same = is_similar[components]
     rows = np.arange(statements.n_rows)
     return [
-        _numbered(rows, ~stated),
+        _numbered(rows, stated & is_long),
         _numbered(components, stated & same & ~is_long),
         _numbered(components, stated & ~same & ~is_long),
-        _numbered(rows, stated & is_long),
+        _numbered(rows, ~stated),
     ]
 
 

@@ -1,0 +1,247 @@
+"""How found statements couple all rows: through the shares of the classes among them.
+
+A pair that was found had to be picked from all alike pairs, so its weight depends on how many rows
+each class has. With r the shares of the classes and M the numbers of alike links in each, the
+statements' log-weight is::
+
+    found at random:   F(r, M) = - sum_k M_k log s - D log(1 - s),     s = sum_k r_k^2
+    found freely:      F(r, M) = sum_k M_k (log rho_k - 2 log r_k) - D log(1 - s)
+
+with D links between rows that differ and ``rho = M / sum M``, which is where it is likeliest. The
+sum over the classes of all components is taken at its saddle point: every component sees F as
+linear in its own rows. That is wrong of large components, whose rows move r by themselves; for them
+F is taken at each of their classes, around what the others are expected to be.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from likewise._types import FloatArray
+from likewise.beliefs.base import log_sum
+from likewise.beliefs.components import Components
+from likewise.beliefs.fixed_point import settle
+from likewise.beliefs.propagation import Edges, propagate
+
+__all__ = ["Coupled", "Coupling"]
+
+_LINEAR = 0.025
+"""A component of c of n rows is large if F bends by more than this over it, ``m (c / n)^2``, with m
+links: the second-order term is at most eight times as much, for two classes of one size."""
+_SURE = 1e-3
+"""Probability of the other classes that large components begin with."""
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """What found statements imply.
+
+    Attributes
+    ----------
+    value : float
+    beliefs : array of shape (n_components, n_classes)
+    shares, pair_shares : arrays of shape (n_classes,)
+    messages : array or None
+    """
+
+    value: float
+    beliefs: FloatArray
+    shares: FloatArray
+    pair_shares: FloatArray
+    messages: FloatArray | None
+
+
+class Coupling:
+    """The coupling of components by the shares of the classes.
+
+    Parameters
+    ----------
+    components : Components
+    of_links : array of shape (n_links,)
+        A row of each similar link.
+    n_apart : int
+        Number of links between rows that differ.
+    n_classes : int
+    is_free : bool
+        Whether pairs were found freely.
+    """
+
+    def __init__(
+        self,
+        components: Components,
+        of_links: NDArray[np.intp],
+        n_apart: int,
+        n_classes: int,
+        *,
+        is_free: bool,
+    ) -> None:
+        self._components = components
+        self._n_apart = n_apart
+        self._is_free = is_free
+        self._k = n_classes
+        self._n_rows = components.of_row.size
+        self._n_links = of_links.size
+        rows = np.ones(self._n_rows)
+        links = np.bincount(of_links, minlength=self._n_rows).astype(np.float64)
+        self._rows_of, self._links_of = (_by_state(components, v, n_classes) for v in (rows, links))
+        m = max(self._n_links + n_apart, 1)
+        limit = max(2.0, self._n_rows * np.sqrt(_LINEAR / m))
+        self._large = np.flatnonzero(components.sizes > limit)
+
+    def solve(self, fields: FloatArray, start: Coupled | None) -> Coupled:
+        """Settle shares and beliefs.
+
+        Parameters
+        ----------
+        fields : array of shape (n_components, n_classes)
+            Log-weights of the components' classes.
+        start : Coupled, optional
+            At nearby fields.
+
+        Returns
+        -------
+        Coupled
+        """
+        here = self._first(fields) if start is None else self._renamed(start, fields)
+        memory = [here]
+
+        def step(vector: FloatArray) -> FloatArray:
+            memory[0] = self._at(vector, fields, memory[0])
+            return self._flat(memory[0].beliefs)
+
+        end = settle(step, self._flat(here.beliefs))
+        return self._at(end, fields, memory[0])
+
+    def _flat(self, beliefs: FloatArray) -> FloatArray:
+        """Return the shares of the classes among rows, and among alike links."""
+        r = np.einsum("ck,ckj->j", beliefs, self._rows_of) / self._n_rows
+        links = np.einsum("ck,ckj->j", beliefs, self._links_of) / max(self._n_links, 1)
+        return np.concatenate([r, links])
+
+    def _first(self, fields: FloatArray) -> Coupled:
+        """Begin with small components as their fields say, and large ones one by one."""
+        beliefs = np.exp(fields - log_sum(fields)[:, None])
+        large = self._large
+        is_small = np.ones(beliefs.shape[0], dtype=bool)
+        is_small[large] = False
+        rows = np.einsum("ck,ckj->j", beliefs[is_small], self._rows_of[is_small])
+        links = np.einsum("ck,ckj->j", beliefs[is_small], self._links_of[is_small])
+        for c in large[np.argsort(-self._components.sizes[large], kind="stable")]:
+            with_rows, with_links = rows + self._rows_of[c], links + self._links_of[c]
+            r = with_rows / with_rows.sum(axis=1, keepdims=True)
+            gains = fields[c] + self._term(r, with_links, _shares(with_links))
+            best = int(np.argmax(gains + 1e-9 * np.arange(self._k)))
+            rows, links = with_rows[best], with_links[best]
+            beliefs[c] = _SURE / (self._k - 1)
+            beliefs[c, best] = 1.0 - _SURE
+        return Coupled(0.0, beliefs, np.zeros(0), np.zeros(0), None)
+
+    def _renamed(self, start: Coupled, fields: FloatArray) -> Coupled:
+        """Exchange the classes of a start if the fields say so.
+
+        F hardly changes then, and from one side of it to the other there is no way by small steps.
+        """
+        large = self._large if self._large.size else slice(None)
+        found = linear_sum_assignment(start.beliefs[large].T @ fields[large], maximize=True)[1]
+        if np.array_equal(found, np.arange(self._k)):
+            return start
+        beliefs = np.empty_like(start.beliefs)
+        beliefs[:, found] = start.beliefs
+        return Coupled(0.0, beliefs, start.shares, start.pair_shares, None)
+
+    def _at(self, vector: FloatArray, fields: FloatArray, before: Coupled) -> Coupled:
+        """Return beliefs at given shares; large components as they were believed before."""
+        r, links = self._parts(vector)
+        rho = _shares(links)
+        slope_r, slope_m = self._slopes(r, links, rho)
+        large, b = self._large, before.beliefs[self._large]
+        rows_of, links_of = self._rows_of[large], self._links_of[large]
+        away_r = (rows_of - np.einsum("ck,ckj->cj", b, rows_of)[:, None]) / self._n_rows
+        away_m = links_of - np.einsum("ck,ckj->cj", b, links_of)[:, None]
+        here_r, here_m = np.maximum(r + away_r, 0.0), np.maximum(links + away_m, 0.0)
+        terms = self._term(here_r, here_m, rho)
+        at_r, at_m = self._slopes(here_r, here_m, rho)
+        mean_r, mean_m = (np.einsum("ck,ckj->cj", b, slopes) for slopes in (at_r, at_m))
+        total_r = slope_r + (mean_r - slope_r).sum(axis=0)
+        total_m = slope_m + (mean_m - slope_m).sum(axis=0)
+        extra = self._rows_of @ (total_r / self._n_rows) + self._links_of @ total_m
+        extra[large] = (
+            terms
+            + np.einsum("ckj,cj->ck", rows_of, (total_r - mean_r) / self._n_rows)
+            + np.einsum("ckj,cj->ck", links_of, total_m - mean_m)
+        )
+        value, beliefs, messages = self._sum(fields + extra, before.messages)
+        base = float(self._term(r, links, rho))
+        value += base + float(np.sum(b * terms) - base * large.size)
+        # Extra fields stand for F: they are taken off where they were linear.
+        value -= float(np.sum(beliefs * extra))
+        return Coupled(value, beliefs, r, rho, messages)
+
+    def _sum(
+        self, fields: FloatArray, messages: FloatArray | None
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        components = self._components
+        if not components.left.size:
+            nodes = log_sum(fields)
+            return float(nodes.sum()), np.exp(fields - nodes[:, None]), None
+        size = components.left.size
+        found = propagate(fields, self._edges, np.zeros((size, self._k)), np.ones(size), messages)
+        return found.value, found.beliefs, found.messages
+
+    @cached_property
+    def _edges(self) -> Edges:
+        components = self._components
+        return Edges(components.left, components.right, components.count)
+
+    def _parts(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r, links = np.split(vector, 2)
+        return _shares(r), np.maximum(links, 0.0) * self._n_links
+
+    def _term(self, r: FloatArray, links: FloatArray, rho: FloatArray) -> FloatArray:
+        """Return F, for shares and links of shape (..., n_classes)."""
+        s = np.sum(r * r, axis=-1)
+        apart = -self._n_apart * np.log(np.maximum(1.0 - s, self._least))
+        if not self._is_free:
+            return np.asarray(apart - self._n_links * np.log(s))
+        logs = np.log(np.maximum(rho, self._least)) - 2.0 * np.log(np.maximum(r, self._least))
+        return np.asarray(apart + np.sum(links * logs, axis=-1))
+
+    def _slopes(
+        self, r: FloatArray, links: FloatArray, rho: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of F in the shares and in the links."""
+        s = np.sum(r * r, axis=-1)[..., None]
+        of_r = 2.0 * self._n_apart * r / np.maximum(1.0 - s, self._least)
+        if not self._is_free:
+            return of_r - 2.0 * self._n_links * r / s, np.zeros_like(of_r)
+        floor = np.maximum(r, self._least)
+        of_links = np.log(np.maximum(rho, self._least)) - 2.0 * np.log(floor)
+        return of_r - 2.0 * links / floor, np.broadcast_to(of_links, of_r.shape).copy()
+
+    @property
+    def _least(self) -> float:
+        """Half a row's share: what cannot be told from nothing."""
+        return 0.5 / self._n_rows
+
+
+def _by_state(components: Components, of_rows: FloatArray, k: int) -> FloatArray:
+    """Return what a component adds to each class, for each class it can be of, (count, k, k)."""
+    own, other = of_rows, np.zeros_like(of_rows)
+    if components.is_flipped is not None:
+        own, other = (
+            np.where(flips, 0.0, of_rows)
+            for flips in (components.is_flipped, ~components.is_flipped)
+        )
+    mine, others = (np.bincount(components.of_row, v, components.count) for v in (own, other))
+    found = mine[:, None, None] * np.eye(k)
+    if components.is_flipped is not None:
+        found += others[:, None, None] * np.eye(k)[::-1]
+    return np.asarray(found)
+
+
+def _shares(values: FloatArray) -> FloatArray:
+    values = np.maximum(values, 1e-9)
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
