@@ -13,7 +13,7 @@ linear in its own rows. That is wrong of large components, whose rows move r by 
 F is taken at each of their classes, around what the others are expected to be.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from scipy.optimize import linear_sum_assignment
 from likewise._types import FloatArray
 from likewise.beliefs.base import log_sum
 from likewise.beliefs.components import Components
-from likewise.beliefs.fixed_point import settle
+from likewise.beliefs.fixed_point import Trace, settle
 from likewise.beliefs.propagation import Edges, propagate
 
 __all__ = ["Coupled", "Coupling"]
@@ -45,6 +45,8 @@ class Coupled:
     beliefs : array of shape (n_components, n_classes)
     shares, pair_shares : arrays of shape (n_classes,)
     messages : array or None
+    trace : Trace or None
+        How shares were settled: the next search, nearby, begins with it.
     """
 
     value: float
@@ -52,6 +54,7 @@ class Coupled:
     shares: FloatArray
     pair_shares: FloatArray
     messages: FloatArray | None
+    trace: Trace | None = None
 
 
 class Coupling:
@@ -84,12 +87,14 @@ class Coupling:
         self._k = n_classes
         self._n_rows = components.of_row.size
         self._n_links = of_links.size
-        rows = np.ones(self._n_rows)
         links = np.bincount(of_links, minlength=self._n_rows).astype(np.float64)
-        self._rows_of, self._links_of = (_by_state(components, v, n_classes) for v in (rows, links))
+        self._rows = _Amounts.of(components, np.ones(self._n_rows), n_classes)
+        self._links = _Amounts.of(components, links, n_classes)
         m = max(self._n_links + n_apart, 1)
         limit = max(2.0, self._n_rows * np.sqrt(_LINEAR / m))
         self._large = np.flatnonzero(components.sizes > limit)
+        self._large_rows = self._rows.by_state(self._large)
+        self._large_links = self._links.by_state(self._large)
 
     def solve(self, fields: FloatArray, start: Coupled | None) -> Coupled:
         """Settle shares and beliefs.
@@ -112,14 +117,15 @@ class Coupling:
             memory[0] = self._at(vector, fields, memory[0])
             return self._flat(memory[0].beliefs)
 
-        end = settle(step, self._flat(here.beliefs))
-        return self._at(end, fields, memory[0])
+        end, trace = settle(step, self._flat(here.beliefs), here.trace)
+        return replace(self._at(end, fields, memory[0]), trace=trace)
 
     def _flat(self, beliefs: FloatArray) -> FloatArray:
-        """Return the shares of the classes among rows, and among alike links."""
-        r = np.einsum("ck,ckj->j", beliefs, self._rows_of) / self._n_rows
-        links = np.einsum("ck,ckj->j", beliefs, self._links_of) / max(self._n_links, 1)
-        return np.concatenate([r, links])
+        """Return the shares of the classes among rows and, where they are free, among links."""
+        r = self._rows.total(beliefs) / self._n_rows
+        if not self._is_free:
+            return r
+        return np.concatenate([r, self._links.total(beliefs) / max(self._n_links, 1)])
 
     def _first(self, fields: FloatArray) -> Coupled:
         """Begin with small components as their fields say, and large ones one by one."""
@@ -127,10 +133,11 @@ class Coupling:
         large = self._large
         is_small = np.ones(beliefs.shape[0], dtype=bool)
         is_small[large] = False
-        rows = np.einsum("ck,ckj->j", beliefs[is_small], self._rows_of[is_small])
-        links = np.einsum("ck,ckj->j", beliefs[is_small], self._links_of[is_small])
-        for c in large[np.argsort(-self._components.sizes[large], kind="stable")]:
-            with_rows, with_links = rows + self._rows_of[c], links + self._links_of[c]
+        small = np.where(is_small[:, None], beliefs, 0.0)
+        rows, links = self._rows.total(small), self._links.total(small)
+        for i in np.argsort(-self._components.sizes[large], kind="stable"):
+            c = large[i]
+            with_rows, with_links = rows + self._large_rows[i], links + self._large_links[i]
             r = with_rows / with_rows.sum(axis=1, keepdims=True)
             gains = fields[c] + self._term(r, with_links, _shares(with_links))
             best = int(np.argmax(gains + 1e-9 * np.arange(self._k)))
@@ -156,29 +163,58 @@ class Coupling:
         """Return beliefs at given shares; large components as they were believed before."""
         r, links = self._parts(vector)
         rho = _shares(links)
-        slope_r, slope_m = self._slopes(r, links, rho)
-        large, b = self._large, before.beliefs[self._large]
-        rows_of, links_of = self._rows_of[large], self._links_of[large]
-        away_r = (rows_of - np.einsum("ck,ckj->cj", b, rows_of)[:, None]) / self._n_rows
-        away_m = links_of - np.einsum("ck,ckj->cj", b, links_of)[:, None]
+        total_r, total_m = self._slopes(r, links, rho)
+        base = float(self._term(r, links, rho))
+        large, of_large = self._large, 0.0
+        own: FloatArray | None = None
+        if large.size:
+            b = before.beliefs[large]
+            own, of_large, total_r, total_m = self._at_large(b, r, links, rho, total_r, total_m)
+        extra = self._rows.tilt(total_r / self._n_rows)
+        if self._is_free:
+            extra += self._links.tilt(total_m)
+        if own is not None:
+            extra[large] = own
+        value, beliefs, messages = self._sum(fields + extra, before.messages)
+        value += base + of_large - base * large.size
+        # Extra fields stand for F: they are taken off where they were linear.
+        value -= float(np.vdot(beliefs, extra))
+        return Coupled(value, beliefs, r, rho, messages)
+
+    def _at_large(
+        self,
+        b: FloatArray,
+        r: FloatArray,
+        links: FloatArray,
+        rho: FloatArray,
+        slope_r: FloatArray,
+        slope_m: FloatArray,
+    ) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+        """Take F at each class of the large components.
+
+        Returns
+        -------
+        fields : array of shape (n_large, n_classes)
+            What is added to theirs.
+        value : float
+            Sum of the expected F of each, the others as they are expected.
+        slope_r, slope_m : arrays of shape (n_classes,)
+            Derivatives of F in rows and links for all others, large components' own spread
+            allowed for.
+        """
+        rows_of, links_of = self._large_rows, self._large_links
+        mean = b[:, None]
+        away_r = (rows_of - mean @ rows_of) / self._n_rows
+        away_m = links_of - mean @ links_of
         here_r, here_m = np.maximum(r + away_r, 0.0), np.maximum(links + away_m, 0.0)
         terms = self._term(here_r, here_m, rho)
-        at_r, at_m = self._slopes(here_r, here_m, rho)
-        mean_r, mean_m = (np.einsum("ck,ckj->cj", b, slopes) for slopes in (at_r, at_m))
+        mean_r, mean_m = ((mean @ s)[:, 0] for s in self._slopes(here_r, here_m, rho))
         total_r = slope_r + (mean_r - slope_r).sum(axis=0)
         total_m = slope_m + (mean_m - slope_m).sum(axis=0)
-        extra = self._rows_of @ (total_r / self._n_rows) + self._links_of @ total_m
-        extra[large] = (
-            terms
-            + np.einsum("ckj,cj->ck", rows_of, (total_r - mean_r) / self._n_rows)
-            + np.einsum("ckj,cj->ck", links_of, total_m - mean_m)
-        )
-        value, beliefs, messages = self._sum(fields + extra, before.messages)
-        base = float(self._term(r, links, rho))
-        value += base + float(np.sum(b * terms) - base * large.size)
-        # Extra fields stand for F: they are taken off where they were linear.
-        value -= float(np.sum(beliefs * extra))
-        return Coupled(value, beliefs, r, rho, messages)
+        fields = terms + (rows_of @ ((total_r - mean_r) / self._n_rows)[:, :, None])[:, :, 0]
+        if self._is_free:
+            fields += (links_of @ (total_m - mean_m)[:, :, None])[:, :, 0]
+        return fields, float(np.vdot(b, terms)), total_r, total_m
 
     def _sum(
         self, fields: FloatArray, messages: FloatArray | None
@@ -197,23 +233,24 @@ class Coupling:
         return Edges(components.left, components.right, components.count)
 
     def _parts(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
-        r, links = np.split(vector, 2)
-        return _shares(r), np.maximum(links, 0.0) * self._n_links
+        if not self._is_free:
+            return _shares(vector), np.zeros(self._k)
+        return _shares(vector[: self._k]), np.maximum(vector[self._k :], 0.0) * self._n_links
 
     def _term(self, r: FloatArray, links: FloatArray, rho: FloatArray) -> FloatArray:
         """Return F, for shares and links of shape (..., n_classes)."""
-        s = np.sum(r * r, axis=-1)
+        s = (r * r).sum(axis=-1)
         apart = -self._n_apart * np.log(np.maximum(1.0 - s, self._least))
         if not self._is_free:
             return np.asarray(apart - self._n_links * np.log(s))
         logs = np.log(np.maximum(rho, self._least)) - 2.0 * np.log(np.maximum(r, self._least))
-        return np.asarray(apart + np.sum(links * logs, axis=-1))
+        return np.asarray(apart + (links * logs).sum(axis=-1))
 
     def _slopes(
         self, r: FloatArray, links: FloatArray, rho: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of F in the shares and in the links."""
-        s = np.sum(r * r, axis=-1)[..., None]
+        s = (r * r).sum(axis=-1)[..., None]
         of_r = 2.0 * self._n_apart * r / np.maximum(1.0 - s, self._least)
         if not self._is_free:
             return of_r - 2.0 * self._n_links * r / s, np.zeros_like(of_r)
@@ -227,19 +264,51 @@ class Coupling:
         return 0.5 / self._n_rows
 
 
-def _by_state(components: Components, of_rows: FloatArray, k: int) -> FloatArray:
-    """Return what a component adds to each class, for each class it can be of, (count, k, k)."""
-    own, other = of_rows, np.zeros_like(of_rows)
-    if components.is_flipped is not None:
-        own, other = (
-            np.where(flips, 0.0, of_rows)
-            for flips in (components.is_flipped, ~components.is_flipped)
-        )
-    mine, others = (np.bincount(components.of_row, v, components.count) for v in (own, other))
-    found = mine[:, None, None] * np.eye(k)
-    if components.is_flipped is not None:
-        found += others[:, None, None] * np.eye(k)[::-1]
-    return np.asarray(found)
+@dataclass(frozen=True)
+class _Amounts:
+    """What components add to the class they are of and, where some rows are flipped, to the other.
+
+    Attributes
+    ----------
+    own : array of shape (n_components,)
+    other : array of shape (n_components,), or None
+    n_classes : int
+    """
+
+    own: FloatArray
+    other: FloatArray | None
+    n_classes: int
+
+    @classmethod
+    def of(cls, components: Components, of_rows: FloatArray, n_classes: int) -> "_Amounts":
+        flips = components.is_flipped
+        if flips is None:
+            return cls(_added(components, of_rows), None, n_classes)
+        own, other = (_added(components, np.where(here, of_rows, 0.0)) for here in (~flips, flips))
+        return cls(own, other, n_classes)
+
+    def total(self, beliefs: FloatArray) -> FloatArray:
+        """Return what is expected of each class, (n_classes,)."""
+        found = self.own @ beliefs
+        return np.asarray(found if self.other is None else found + (self.other @ beliefs)[::-1])
+
+    def tilt(self, slope: FloatArray) -> FloatArray:
+        """Return how a linear function changes with each component's class."""
+        found = np.multiply.outer(self.own, slope)
+        if self.other is not None:
+            found += np.multiply.outer(self.other, slope[::-1])
+        return np.asarray(found)
+
+    def by_state(self, chosen: NDArray[np.intp]) -> FloatArray:
+        """Return what components add to each class, for each class that they can be of."""
+        found = self.own[chosen, None, None] * np.eye(self.n_classes)
+        if self.other is not None:
+            found = found + self.other[chosen, None, None] * np.eye(self.n_classes)[::-1]
+        return np.asarray(found)
+
+
+def _added(components: Components, of_rows: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(components.of_row, of_rows, components.count), dtype=np.float64)
 
 
 def _shares(values: FloatArray) -> FloatArray:

@@ -6,14 +6,19 @@ import numpy as np
 
 from likewise._types import FloatArray
 
-__all__ = ["settle"]
+__all__ = ["Trace", "settle"]
 
 _MEMORY = 5
 _MOST_STEPS = 100
-_TOL = 1e-9
+_TOL = 1e-8
+
+Trace = tuple[FloatArray, FloatArray]
+"""Moves of a search and how the gaps changed with them, one in each column."""
 
 
-def settle(step: Callable[[FloatArray], FloatArray], start: FloatArray) -> FloatArray:
+def settle(
+    step: Callable[[FloatArray], FloatArray], start: FloatArray, trace: Trace | None = None
+) -> tuple[FloatArray, Trace | None]:
     """Return x with ``step(x) = x``, as far as a hundred evaluations lead to it.
 
     Parameters
@@ -21,39 +26,41 @@ def settle(step: Callable[[FloatArray], FloatArray], start: FloatArray) -> Float
     step : callable
         From a vector to the next one; must bear vectors a little outside of its range.
     start : array of shape (n,)
+    trace : Trace, optional
+        Of an earlier search for a nearby step: the first moves are then as good as the last ones.
 
     Returns
     -------
-    array of shape (n,)
+    x : array of shape (n,)
+    trace : Trace or None
 
     Examples
     --------
     >>> import numpy as np
     >>> from likewise.beliefs.fixed_point import settle
-    >>> settle(lambda x: 3.0 - 2.0 * x, np.zeros(1)).round(6)  # plain iteration runs away
+    >>> settle(lambda x: 3.0 - 2.0 * x, np.zeros(1))[0].round(6)  # plain iteration runs away
     array([1.])
     """
-    points: list[FloatArray] = []
-    gaps: list[FloatArray] = []
-    here, best, smallest = start, start, np.inf
+    moves, changes = trace if trace is not None else (np.zeros((start.size, 0)),) * 2
+    here, gap = start, step(start) - start
+    best, smallest = here, float(np.abs(gap).max())
     for _ in range(_MOST_STEPS):
-        gap = step(here) - here
+        if smallest < _TOL:
+            break
+        there = here + _move(gap, moves, changes)
+        new = step(there) - there
+        moves = np.column_stack([moves, there - here])[:, -_MEMORY:]
+        changes = np.column_stack([changes, new - gap])[:, -_MEMORY:]
+        here, gap = there, new
         size = float(np.abs(gap).max())
         if size < smallest:
             best, smallest = here, size
-        if size < _TOL:
-            break
-        points, gaps = [*points, here][-_MEMORY:], [*gaps, gap][-_MEMORY:]
-        here = _mixed(points, gaps)
-    return best
+    return best, (moves, changes) if moves.size else None
 
 
-def _mixed(points: list[FloatArray], gaps: list[FloatArray]) -> FloatArray:
-    """Return the next point: where the gaps would cancel, were they linear."""
-    here, gap = points[-1], gaps[-1]
-    if len(points) == 1:
-        return here + 0.3 * gap
-    moves = np.diff(np.array(points), axis=0).T
-    changes = np.diff(np.array(gaps), axis=0).T
+def _move(gap: FloatArray, moves: FloatArray, changes: FloatArray) -> FloatArray:
+    """Return the move after which the gaps would cancel, were they linear."""
+    if not moves.size:
+        return 0.3 * gap
     weights = np.linalg.lstsq(changes, gap, rcond=1e-10)[0]
-    return np.asarray(here + gap - (moves + changes) @ weights)
+    return np.asarray(gap - (moves + changes) @ weights)

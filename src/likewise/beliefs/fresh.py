@@ -92,7 +92,7 @@ class FreshLikelihood(Likelihood):
             implied = shares - found.pair_gradient * self.counts.pairs / n_similar
             return np.asarray(implied)
 
-        return _as_shares(settle(step, first)) if self.counts.similar else first
+        return _as_shares(settle(step, first)[0]) if self.counts.similar else first
 
     def _beliefs(
         self, ordered: FloatArray, found: Expansion, pair_shares: FloatArray | None

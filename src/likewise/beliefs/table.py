@@ -383,7 +383,7 @@ class TableLikelihood(Likelihood):
             return self._next(found, here).flat()
 
         if self._has_shares or fixed is None:
-            common = _Common.at(settle(step, common.flat()))
+            common = _Common.at(settle(step, common.flat())[0])
             if fixed is not None:
                 common = replace(common, error_rate=fixed)
         return common, self._at(common, log_p, memory[0])
