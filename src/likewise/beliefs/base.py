@@ -41,6 +41,8 @@ class Beliefs:
     error_rate : float
     wrong : array of shape (n_statements,)
         Probability that each statement is wrong.
+    converged : bool
+        Whether beliefs settled; if not, the value is not to be trusted.
     state : any
         Where a search at nearby probabilities may begin.
     """
@@ -53,6 +55,7 @@ class Beliefs:
     pair_shares: FloatArray | None = None
     error_rate: float = 0.0
     wrong: FloatArray = field(default_factory=lambda: np.zeros(0))
+    converged: bool = True
     state: Any = None
 
 

@@ -24,7 +24,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import log_sum
 from likewise.beliefs.components import Components
 from likewise.beliefs.fixed_point import Trace, settle
-from likewise.beliefs.propagation import Edges, propagate
+from likewise.beliefs.propagation import HARD, Edges, propagate
 
 __all__ = ["Coupled", "Coupling"]
 
@@ -224,7 +224,8 @@ class Coupling:
             nodes = log_sum(fields)
             return float(nodes.sum()), np.exp(fields - nodes[:, None]), None
         size = components.left.size
-        found = propagate(fields, self._edges, np.zeros((size, self._k)), np.ones(size), messages)
+        on = np.full((size, self._k), HARD)
+        found = propagate(fields, self._edges, on, np.full(size, 1.0 - HARD), messages)
         return found.value, found.beliefs, found.messages
 
     @cached_property

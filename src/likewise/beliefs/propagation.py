@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 
 from likewise._types import FloatArray
 
-__all__ = ["Edges", "Propagated", "propagate", "sweep_two_classes"]
+__all__ = ["HARD", "Edges", "Propagated", "propagate", "sweep_two_classes"]
 
 IntArray = NDArray[np.intp]
 
 _MOST_SWEEPS = 200
 _TOL = 1e-6
-"""Change of a message's log-odds that counts as none."""
+"""Change of a belief, or of log-odds, that counts as none."""
 _STUBBORN = 30
 """Sweeps after which messages are damped: what has not settled by then goes to and fro."""
 _DAMPING = 0.5
 _CLIP = 40.0
 """Log-odds beyond which nothing changes any more."""
 _TINY = 1e-300
+HARD = 1e-6
+"""Weight of what cannot be: at zero, messages that have not settled could rule out all classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class Propagated:
     beliefs : array of shape (count, n_classes)
     alike : array of shape (n_edges, n_classes)
         Probability that both ends of an edge are of a class.
-    messages : array of shape (2, n_edges, n_classes)
+    messages : array of shape (2, n_classes, n_edges)
         Logarithms, to the left and to the right ends.
     converged : bool
     """
@@ -89,16 +91,18 @@ def propagate(
     edges : Edges
     on : array of shape (n_edges, n_classes)
     off : array of shape (n_edges,)
-    messages : array of shape (2, n_edges, n_classes), optional
+    messages : array of shape (2, n_classes, n_edges), optional
         Where to begin.
 
     Returns
     -------
     Propagated
     """
+    # Class by class in memory: sums over a few classes are then sums of long vectors.
+    fields, on = np.ascontiguousarray(fields.T), np.ascontiguousarray(on.T)
     if messages is None:
-        messages = np.zeros((2, edges.left.size, fields.shape[1]))
-    settle = _settle_two if fields.shape[1] == 2 else _settle_many
+        messages = np.zeros((2, fields.shape[0], edges.left.size))
+    settle = _settle_two if fields.shape[0] == 2 else _settle_many
     messages, converged = settle(fields, edges, on, off, messages)
     return _finish(fields, edges, on, off, messages, converged)
 
@@ -114,58 +118,54 @@ def _finish(
     """Take beliefs, and the value with messages on the scale of the cavity beliefs."""
     totals = _totals(fields, edges, messages)
     of_left, of_right = (
-        _normalised(totals[side] - sent)
+        _normalised(totals[:, side] - sent)[1]
         for side, sent in zip((edges.left, edges.right), messages, strict=True)
     )
-    to_left, to_right = (_sent(cavity, on, off) for cavity in (of_right, of_left))
-    scaled = np.stack([to_left, to_right])
-    nodes, beliefs = _log_normalised(_totals(fields, edges, scaled))
-    alike = on * of_left * of_right
-    between = alike.sum(axis=1) + off * (1.0 - (of_left * of_right).sum(axis=1))
-    value = float(nodes.sum() - np.log(np.maximum(between, _TINY)).sum())
-    return Propagated(
-        value, beliefs, alike / np.maximum(between, _TINY)[:, None], scaled, converged
-    )
+    scaled = np.stack([_sent(cavity, on, off) for cavity in (of_right, of_left)])
+    nodes, beliefs = _normalised(_totals(fields, edges, scaled))
+    both = of_left * of_right
+    alike = on * both
+    between = np.maximum(alike.sum(axis=0) + off * (1.0 - both.sum(axis=0)), _TINY)
+    value = float(nodes.sum() - np.log(between).sum())
+    return Propagated(value, beliefs.T, (alike / between).T, scaled, converged)
 
 
 def _totals(fields: FloatArray, edges: Edges, messages: FloatArray) -> FloatArray:
-    sums = [edges.add(messages[0, :, k], messages[1, :, k]) for k in range(fields.shape[1])]
-    return fields + np.stack(sums, axis=1)
+    sums = [edges.add(to_left, to_right) for to_left, to_right in zip(*messages, strict=True)]
+    return fields + np.stack(sums)
 
 
-def _log_normalised(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    highest = logs.max(axis=1, keepdims=True)
+def _normalised(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return logarithms of the sums over classes, and the classes' shares of them."""
+    highest = logs.max(axis=0)
     weights = np.exp(logs - highest)
-    total = weights.sum(axis=1, keepdims=True)
-    return (np.log(total) + highest)[:, 0], weights / total
-
-
-def _normalised(logs: FloatArray) -> FloatArray:
-    return _log_normalised(logs)[1]
+    total = weights.sum(axis=0)
+    weights /= total
+    return np.log(total) + highest, weights
 
 
 def _sent(cavity: FloatArray, on: FloatArray, off: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.maximum(on * cavity + off[:, None] * (1.0 - cavity), _TINY)))
+    return np.asarray(np.log(np.maximum(on * cavity + off * (1.0 - cavity), _TINY)))
 
 
 def _settle_many(
     fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray
 ) -> tuple[FloatArray, bool]:
+    before: FloatArray | None = None
     for sweep in range(_MOST_SWEEPS):
         totals = _totals(fields, edges, messages)
-        fresh = np.stack(
+        cavities = np.stack(
             [
-                _sent(_normalised(totals[edges.right] - messages[1]), on, off),
-                _sent(_normalised(totals[edges.left] - messages[0]), on, off),
+                _normalised(totals[:, side] - sent)[1]
+                for side, sent in zip((edges.left, edges.right), messages, strict=True)
             ]
         )
-        fresh -= fresh.max(axis=2, keepdims=True)
-        change = np.exp(fresh) - np.exp(messages - messages.max(axis=2, keepdims=True))
-        if sweep >= _STUBBORN:
-            fresh = (1.0 - _DAMPING) * fresh + _DAMPING * messages
-        messages = fresh
-        if not change.size or np.abs(change).max() < _TOL:
+        if before is not None and sweep >= _STUBBORN:
+            cavities = (1.0 - _DAMPING) * cavities + _DAMPING * before
+        messages = np.stack([_sent(cavity, on, off) for cavity in cavities[::-1]])
+        if before is not None and np.abs(cavities - before).max(initial=0.0) < _TOL:
             return messages, True
+        before = cavities
     return messages, False
 
 
@@ -173,8 +173,8 @@ def _settle_two(
     fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray
 ) -> tuple[FloatArray, bool]:
     """Settle two classes on log-odds of the second one, half the numbers."""
-    field = fields[:, 1] - fields[:, 0]
-    odds = messages[:, :, 1] - messages[:, :, 0]
+    field = fields[1] - fields[0]
+    odds = messages[:, 1] - messages[:, 0]
     converged = False
     for sweep in range(_MOST_SWEEPS):
         fresh = sweep_two_classes(field, edges, on, off, odds)
@@ -183,7 +183,7 @@ def _settle_two(
         if change < _TOL:
             converged = True
             break
-    return np.stack([np.zeros_like(odds), odds], axis=2), converged
+    return np.stack([np.zeros_like(odds), odds], axis=1), converged
 
 
 def sweep_two_classes(
@@ -196,8 +196,9 @@ def sweep_two_classes(
     field : array of shape (count,)
         Log-odds of the second class.
     edges : Edges
-    on, off
-        As in `propagate`.
+    on : array of shape (2, n_edges)
+    off : array of shape (n_edges,)
+        As in `propagate`, class by class.
     odds : array of shape (2, n_edges)
         Log-odds that edges send to their left and right ends.
 
@@ -213,10 +214,10 @@ def sweep_two_classes(
         cavity -= odds[1 - end]
         np.clip(cavity, -_CLIP, _CLIP, out=cavity)
         np.exp(cavity, out=cavity)
-        second = on[:, 1] * cavity
+        second = on[1] * cavity
         second += off
         cavity *= off
-        cavity += on[:, 0]
+        cavity += on[0]
         second /= cavity
         np.log(np.maximum(second, _TINY, out=second), out=fresh[end])
     return fresh

@@ -35,7 +35,7 @@ from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_probabilitie
 from likewise.beliefs.components import Components, ContradictionError, contract
 from likewise.beliefs.coupling import Coupled, Coupling
 from likewise.beliefs.fixed_point import settle
-from likewise.beliefs.propagation import Edges, propagate
+from likewise.beliefs.propagation import HARD, Edges, propagate
 from likewise.engines.rows import Positions
 from likewise.statements.statements import Links, Statements
 
@@ -248,19 +248,20 @@ class TableLikelihood(Likelihood):
         self, eta: FloatArray, fields: FloatArray, messages: FloatArray | None
     ) -> Beliefs:
         """Sum over the classes of components that answers tie together."""
-        components = self._components
+        components, others = self._components, {}
         if components.left.size:
             size = components.left.size
             edges = Edges(components.left, components.right, components.count)
-            found = propagate(
-                fields, edges, np.zeros((size, self.n_classes)), np.ones(size), messages
-            )
+            on = np.full((size, self.n_classes), HARD)
+            found = propagate(fields, edges, on, np.full(size, 1.0 - HARD), messages)
             value, beliefs, messages = found.value, found.beliefs, found.messages
+            others["converged"] = found.converged
         else:
             nodes = log_sum(fields)
             value, beliefs = float(nodes.sum()), np.exp(fields - nodes[:, None])
         posteriors = components.spread(beliefs)
-        return self._beliefs(eta, value, posteriors, posteriors.mean(axis=0), state=messages)
+        shares = posteriors.mean(axis=0)
+        return self._beliefs(eta, value, posteriors, shares, state=messages, **others)
 
     def _coupled(self, eta: FloatArray, found: Coupled) -> Beliefs:
         """Return what found statements imply."""
@@ -318,16 +319,31 @@ class TableLikelihood(Likelihood):
         whole, seen = self, cast(TableLikelihood, fold.likelihood)
         if self.error_rate is None:
             whole, seen = (one.with_error_rate(error_rate) for one in (whole, seen))
-        return whole.evaluate(log_p).value - seen.evaluate(log_p[fold.train]).value
+        of_whole, of_seen = whole.evaluate(log_p), seen.evaluate(log_p[fold.train])
+        if not (of_whole.converged and of_seen.converged):
+            return -np.inf  # beliefs that go to and fro are no evidence
+        return of_whole.value - of_seen.value
 
     def _gain_without_features(self, fold: HeldOut) -> float:
         """Return what the best constant probabilities, found without the fold, tell of it."""
         key = fold.rows.tobytes()
         if key not in self._baselines:
             row, found = cast(TableLikelihood, fold.likelihood).constant()
-            log_p = np.tile(row, (self.n_rows, 1))
-            self._baselines[key] = self._gain(fold, log_p, found.error_rate)
+            gain = self._gain(fold, np.tile(row, (self.n_rows, 1)), found.error_rate)
+            if not np.isfinite(gain):
+                gain = self._independent(fold, np.exp(row), found.error_rate)
+            self._baselines[key] = gain
         return self._baselines[key]
+
+    def _independent(self, fold: HeldOut, shares: FloatArray, error_rate: float) -> float:
+        """Return the log-probability of a fold's statements, were they independent."""
+        links = self.links
+        touched = fold.rows[links.left] | fold.rows[links.right]
+        alike = float(shares @ shares)
+        same = (1.0 - error_rate) * alike + error_rate * (1.0 - alike)
+        n_same = int(np.count_nonzero(links.is_similar[touched]))
+        n_apart = int(np.count_nonzero(touched)) - n_same
+        return n_same * float(np.log(same)) + n_apart * float(np.log1p(-same))
 
     @cached_property
     def _baselines(self) -> dict[bytes, float]:

@@ -21,6 +21,8 @@ __all__ = ["Climbed", "climb", "climb_path", "exchanged", "ordered"]
 
 _MOST_STEPS = 100
 """Of L-BFGS at one penalty; the next penalty goes on from there."""
+_FIRST_STEPS = 25
+"""Of L-BFGS from each start: enough to tell which leads highest."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,13 @@ class _Objective:
         return value, gradient.ravel()
 
 
-def climb(sample: Sample, alpha: float, start: FloatArray, near: Beliefs | None = None) -> Climbed:
+def climb(
+    sample: Sample,
+    alpha: float,
+    start: FloatArray,
+    near: Beliefs | None = None,
+    most_steps: int = _MOST_STEPS,
+) -> Climbed:
     """Maximise the penalised likelihood from a starting point.
 
     Parameters
@@ -75,6 +83,7 @@ def climb(sample: Sample, alpha: float, start: FloatArray, near: Beliefs | None 
     start : array of shape (n_features + 1, m)
     near : Beliefs, optional
         At nearby weights.
+    most_steps : int
 
     Returns
     -------
@@ -89,7 +98,7 @@ def climb(sample: Sample, alpha: float, start: FloatArray, near: Beliefs | None 
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": _MOST_STEPS, "ftol": 1e-7, "maxcor": 20},
+        options={"maxiter": most_steps, "ftol": 1e-7, "maxcor": 20},
     )
     weights = found.x.reshape(start.shape)
     beliefs = sample.evaluate(sample.design.decide(weights), objective.beliefs)[0]
@@ -115,21 +124,23 @@ def climb_path(
     is_named = sample.likelihood.is_named
     if is_named and sample.n_classes == 2:
         starts = [*starts, *(-start for start in starts)]
-    found = _best([(start, None) for start in starts], sample, alphas[0])
+    found = _best([(start, None) for start in starts], sample, alphas[0], _FIRST_STEPS)
     tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
     for step, alpha in enumerate(alphas):
-        if step:
-            here = (found.weights, found.beliefs)
-            other = [(starts[step % len(starts)], None)] if tries_again else []
-            found = _best([here, *other], sample, alpha)
+        here = (found.weights, found.beliefs)
+        other = [(starts[step % len(starts)], None)] if tries_again and step else []
+        found = _best([here, *other], sample, alpha)
         yield found if is_named else ordered(found)
 
 
 def _best(
-    starts: Sequence[tuple[FloatArray, Beliefs | None]], sample: Sample, alpha: float
+    starts: Sequence[tuple[FloatArray, Beliefs | None]],
+    sample: Sample,
+    alpha: float,
+    most_steps: int = _MOST_STEPS,
 ) -> Climbed:
     """Climb from several points, and return the best of what they lead to."""
-    found = (climb(sample, alpha, start, near) for start, near in starts)
+    found = (climb(sample, alpha, start, near, most_steps) for start, near in starts)
     return min(found, key=lambda one: one.objective)
 
 
