@@ -1,11 +1,11 @@
-"""``likewise fit``: a table and pairs of its rows in, a saved classifier out."""
+"""``likewise fit``: a table and statements about its rows in, a saved classifier out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,22 +13,42 @@ from likewise.cli.inputs import (
     DroppedNames,
     FeatureNames,
     IdColumn,
-    Inputs,
     PairsPath,
     TablePath,
+    chosen_columns,
+    packed,
     read_inputs,
 )
-from likewise.cli.pair_method import Pairing, pair_pipeline, summarise_pair
-from likewise.cli.sources import EngineOption, SchedulerOption, SourceInputs, open_inputs
+from likewise.cli.options import (
+    ClassesOption,
+    ErrorsOption,
+    Pairing,
+    PairingOption,
+    refuse_given,
+    statement_settings,
+)
+from likewise.cli.pair_method import known_option, pair_pipeline, summarise_pair, write_rows
+from likewise.cli.sources import (
+    EngineName,
+    EngineOption,
+    SchedulerOption,
+    learn_from_files,
+    open_inputs,
+)
 from likewise.cli.su_method import (
     PAPER_ALPHAS,
     LossName,
+    RewriteName,
+    check_consistent,
     check_prior_option,
     su_pipeline,
     summarise_su,
 )
 from likewise.cli.terminal import Json, Seed, show_json, waiting
 from likewise.cli.wording import option_words
+
+if TYPE_CHECKING:
+    from likewise.io import Inputs
 
 __all__ = ["fit"]
 
@@ -59,12 +79,18 @@ def fit(
         PositiveClass | None,
         typer.Option(help="Which class is +1, since pairs cannot tell: majority, if not given."),
     ] = None,
-    classes: Annotated[
-        int | None, typer.Option(min=2, help="Number of classes (pair): 2, if not given.")
+    classes: ClassesOption = None,
+    pairing: PairingOption = None,
+    errors: ErrorsOption = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="Columns id, class: known rows, which name the classes."),
     ] = None,
-    pairing: Annotated[
-        Pairing | None,
-        typer.Option(help="How pairs were formed (pair): auto, which tests it, if not given."),
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="Save id, class and its probability for the rows of TABLE, .csv or .parquet."
+        ),
     ] = None,
     loss: Annotated[
         LossName | None, typer.Option(help="The loss to learn with (su): squared, if not given.")
@@ -80,6 +106,10 @@ def fit(
             help="Penalty (su); of several, as 0.1,0.001, cross-validation chooses.",
         ),
     ] = None,
+    rewrite: Annotated[
+        RewriteName | None,
+        typer.Option(help="Which rows the risk is made of (su): all pairs, if not given."),
+    ] = None,
     id_column: IdColumn = None,
     features: FeatureNames = None,
     drop: DroppedNames = None,
@@ -92,64 +122,115 @@ def fit(
 
     Numbers are standardised and text columns become categories, inside the saved model.
     With --engine, rows stay in files of Parquet and may be more than fit into memory.
+    --classes, --pairing, --errors, --known and --rows are options of the pair method.
     """
-    from likewise.io import Model, check_output, save_model
+    from likewise.io import check_output
 
-    check_output(output, inputs=(table, pairs))
-    of_pair: dict[str, Any] = {"--classes": classes, "--pairing": pairing}
-    of_su: dict[str, Any] = {"--loss": loss, "--prior": prior, "--alpha": alpha}
-    _refuse_options_of_the_other(method, of_su if method is FitMethod.PAIR else of_pair)
+    files = [table, pairs, *([] if known is None else [known])]
+    check_output(output, inputs=files)
+    if rows is not None:
+        _check_rows_file(rows, output, files)
+    of_table = {"--errors": errors, "--known": known, "--rows": rows}
+    of_pair = {"--classes": classes, "--pairing": pairing, **of_table}
+    of_su = {"--loss": loss, "--prior": prior, "--alpha": alpha, "--rewrite": rewrite}
     if method is FitMethod.SU:
+        refuse_given(of_pair, "is an option of the pair method: leave out --method su.")
         check_prior_option(prior, positive)
-    alphas = PAPER_ALPHAS if alpha is None else _numbers(alpha)
-    opened: AbstractContextManager[Inputs]
-    chosen: dict[str, Any] = {"id_column": id_column, "features": features, "drop": drop}
-    if engine is not None:
-        opened = open_inputs(table, pairs, engine=engine, scheduler=scheduler, **chosen)
-    elif scheduler is not None:
-        raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
-    elif table.is_dir():
-        raise ValueError(f"{table} is a folder: add --engine parquet if it holds Parquet files.")
     else:
-        opened = nullcontext(read_inputs(table, pairs, **chosen))
+        refuse_given(of_su, "is an option of the paper's method: add --method su.")
+    if known is not None:
+        named = "says which class is +1, but with --known classes have names: leave it out."
+        refuse_given({"--positive": positive}, named)
+    if engine is not None:
+        asked = pairing if pairing is Pairing.ASKED else None
+        in_memory = "is for tables in memory: leave out --engine."
+        refuse_given({**of_table, "--pairing asked": asked}, in_memory)
     common: dict[str, Any] = {"seed": seed, "positive": (positive or PositiveClass.MAJORITY).value}
-    with opened as inputs:
+    chosen: dict[str, Any] = {
+        "loss": (loss or LossName.SQUARED).value,
+        "alphas": PAPER_ALPHAS if alpha is None else _numbers(alpha),
+        "prior": prior,
+        "rewrite": (rewrite or RewriteName.AUTO).value,
+    }
+    settings = statement_settings(classes, pairing, errors)
+    columns = chosen_columns(id_column, features, drop)
+    with _opened(table, pairs, engine, scheduler, columns) as inputs:
         if method is FitMethod.PAIR:
-            summarise: Any = summarise_pair
-            pipeline = pair_pipeline(
-                inputs, n_classes=classes or 2, pairing=(pairing or Pairing.AUTO).value, **common
-            )
+            pipeline = pair_pipeline(inputs, settings, **common)
         else:
-            summarise = summarise_su
-            pipeline = su_pipeline(
-                inputs, loss=(loss or LossName.SQUARED).value, alphas=alphas, prior=prior, **common
-            )
+            pipeline = su_pipeline(inputs, **chosen, **common)
+        names = {} if known is None else _read_known(known, inputs, classes or 2)
         with waiting("Fitting") if engine is None else nullcontext():
-            with option_words() as warnings:
-                _learn(pipeline, inputs)
-            save_model(output, Model(pipeline, inputs.features, inputs.table.id_column))
-            summary = summarise(pipeline, inputs, str(output), warnings)
+            summary = _learn_and_save(pipeline, inputs, names, output)
+            if rows is not None:
+                write_rows(rows, pipeline[-1], inputs)
+                summary = replace(summary, rows_file=str(rows))
     if as_json:
         show_json(asdict(summary))
     else:
         typer.echo(str(summary))
 
 
-def _learn(pipeline: Any, inputs: Inputs) -> None:
+def _opened(
+    table: Path,
+    pairs: Path,
+    engine: EngineName | None,
+    scheduler: str | None,
+    columns: dict[str, Any],
+) -> "AbstractContextManager[Inputs]":
+    """Read the files, or leave them where they are and open them."""
+    if engine is not None:
+        return open_inputs(table, pairs, engine=engine, scheduler=scheduler, **columns)
+    _check_in_memory(table, scheduler)
+    return nullcontext(read_inputs(table, pairs, **columns))
+
+
+def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], output: Path) -> Any:
+    """Fit, save the model, and return what it came to."""
+    from likewise import PairClassifier
+    from likewise.engines.files import SourceInputs
+    from likewise.io import Model, save_model
+
+    is_pair = isinstance(pipeline[-1], PairClassifier)
     if isinstance(inputs, SourceInputs):
-        inputs.learn(pipeline)
+        with option_words() as warnings:
+            learn_from_files(pipeline, inputs)
     else:
-        pipeline.fit(*inputs.pack())
+        if not is_pair:
+            check_consistent(inputs)
+        with option_words(inputs.id_of) as warnings:
+            pipeline.fit(*packed(inputs), **known)
+    positive = _positive_name(pipeline[-1]) if known else None
+    save_model(output, Model(pipeline, inputs.features, inputs.table.id_column, positive))
+    summarise: Any = summarise_pair if is_pair else summarise_su
+    return summarise(pipeline, inputs, str(output), warnings)
 
 
-def _refuse_options_of_the_other(method: FitMethod, options: Mapping[str, Any]) -> None:
-    """Refuse options that would do nothing."""
-    for name, value in options.items():
-        if value is None:
-            continue
-        if method is FitMethod.PAIR:
-            raise ValueError(f"{name} is an option of the paper's method: add --method su.")
-        raise ValueError(f"{name} is an option of the pair method: leave out --method su.")
+def _check_in_memory(table: Path, scheduler: str | None) -> None:
+    if scheduler is not None:
+        raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
+    if table.is_dir():
+        raise ValueError(f"{table} is a folder: add --engine parquet if it holds Parquet files.")
+
+
+def _check_rows_file(rows: Path, output: Path, files: Sequence[Path]) -> None:
+    from likewise.io import check_output
+
+    check_output(rows, table=True, inputs=files)
+    if rows.resolve() == output.resolve():
+        raise ValueError(f"--rows and --output both name {rows}; name two files.")
+
+
+def _read_known(path: Path, inputs: "Inputs", n_classes: int) -> dict[str, Any]:
+    from likewise.io import read_known
+
+    return known_option(read_known(path, inputs.table), n_classes)
+
+
+def _positive_name(classifier: Any) -> str | None:
+    """Return what the second of two classes is called."""
+    names = classifier.classes_.tolist()
+    return str(names[1]) if len(names) == 2 else None
 
 
 def _numbers(texts: Sequence[str]) -> tuple[float, ...]:

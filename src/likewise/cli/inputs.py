@@ -1,24 +1,24 @@
-"""What commands read alike: a table, pairs of its rows, and which columns to use."""
+"""What commands read alike: a table, statements about its rows, and which columns to use."""
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.terminal import waiting
+from likewise.cli.terminal import note, waiting
 
 if TYPE_CHECKING:
-    from likewise.io import Features, Model, Pairs, Table
+    from likewise.io import Inputs, Model
 
 __all__ = [
     "DroppedNames",
     "FeatureNames",
     "IdColumn",
-    "Inputs",
     "PairsPath",
     "TablePath",
+    "chosen_columns",
+    "packed",
     "read_inputs",
     "read_inputs_of",
 ]
@@ -27,7 +27,10 @@ TablePath = Annotated[
     Path, typer.Argument(metavar="TABLE", help="Unlabeled rows with ids, .csv or .parquet.")
 ]
 PairsPath = Annotated[
-    Path, typer.Argument(metavar="PAIRS", help="Columns left, right[, relation] of ids.")
+    Path,
+    typer.Argument(
+        metavar="PAIRS", help="Columns left, right[, relation] of ids; or id, group: who is alike."
+    ),
 ]
 IdColumn = Annotated[
     str | None,
@@ -41,88 +44,42 @@ DroppedNames = Annotated[
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """Rows, the columns to learn from, and pairs of the rows.
-
-    Attributes
-    ----------
-    table : Table
-    features : Features
-    X : array of shape (n_rows, n_columns)
-        The chosen columns as they are in the file.
-    pairs : Pairs
-    """
-
-    table: "Table"
-    features: "Features"
-    X: Any
-    pairs: "Pairs"
-
-    def pack(self) -> tuple[Any, Any]:
-        """Return all rows and their weak labels."""
-        from likewise import pack
-
-        return pack(self.X, similar=self.pairs.similar, dissimilar=self.pairs.dissimilar)
-
-    def transformer(self, numbers: Any) -> Any:
-        """Return what turns the chosen columns into features, not fitted.
-
-        Text columns become categories.
-
-        Parameters
-        ----------
-        numbers : transformer, or "passthrough"
-            What to do with columns of numbers.
-        """
-        from sklearn.compose import ColumnTransformer
-        from sklearn.preprocessing import OneHotEncoder
-
-        names, of_text = self.features.names, self.features.text
-        if not of_text:
-            return numbers
-        places = {
-            kind: [i for i, name in enumerate(names) if (name in of_text) == kind]
-            for kind in (False, True)
-        }
-        categories = OneHotEncoder(handle_unknown="ignore")
-        return ColumnTransformer(
-            [("numbers", numbers, places[False]), ("text", categories, places[True])]
-        )
-
-    def counts(self) -> dict[str, Any]:
-        """Return what was read, for a summary."""
-        return {
-            "rows": len(self.table),
-            "similar_pairs": len(self.pairs.similar),
-            "dissimilar_pairs": len(self.pairs.dissimilar),
-            "features": list(self.features.names),
-            "text_features": sorted(self.features.text),
-        }
-
-
-def read_inputs(
-    table: Path, pairs: Path, *, id_column: str | None, features: str | None, drop: str | None
-) -> Inputs:
-    """Read a table and pairs of its rows, and choose the columns to learn from."""
-    from likewise.io import choose_features, feature_matrix, read_pairs, read_table
-
+def chosen_columns(id_column: str | None, features: str | None, drop: str | None) -> dict[str, Any]:
+    """Return the options that choose columns as arguments of `likewise.io.read_inputs`."""
     if features is not None and drop is not None:
         raise ValueError("Give either --features or --drop, not both.")
-    with waiting("Reading"):
-        rows = read_table(table, id_column=id_column)
-        chosen = choose_features(rows, keep=_names(features), drop=_names(drop) or ())
-        return Inputs(rows, chosen, feature_matrix(rows, chosen), read_pairs(pairs, rows))
+    return {"id_column": id_column, "keep": _names(features), "drop": _names(drop) or ()}
 
 
-def read_inputs_of(model: "Model", table: Path, pairs: Path) -> Inputs:
-    """Read a table and pairs of its rows, with the columns that a model was fitted on."""
-    from likewise.io import feature_matrix, read_pairs, read_table
+def read_inputs(table: Path, pairs: Path, **columns: Any) -> "Inputs":
+    """Read a table and statements about its rows; see `chosen_columns` for the columns."""
+    from likewise import io
 
     with waiting("Reading"):
-        chosen = model.features
-        rows = read_table(table, id_column=model.id_column, text_columns=sorted(chosen.text))
-        return Inputs(rows, chosen, feature_matrix(rows, chosen), read_pairs(pairs, rows))
+        inputs = io.read_inputs(table, pairs, **columns)
+    return _noted(inputs)
+
+
+def read_inputs_of(model: "Model", table: Path, pairs: Path) -> "Inputs":
+    """Read a table and statements about its rows, with the columns that a model was fitted on."""
+    from likewise import io
+
+    with waiting("Reading"):
+        inputs = io.read_inputs_of(model, table, pairs)
+    return _noted(inputs)
+
+
+def _noted(inputs: "Inputs") -> "Inputs":
+    for sentence in inputs.pairs.notes:
+        note(sentence)
+    return inputs
+
+
+def packed(inputs: "Inputs") -> tuple[Any, Any]:
+    """Return the rows, of which none is copied, and their weak labels."""
+    from likewise import pack
+
+    return pack(inputs.X, **inputs.statements)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -1,37 +1,41 @@
 """The pair likelihood for ``fit`` and ``report``: the classifier, and what a fit came to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from likewise.cli.wording import aligned, columns_in_words, interval_in_words
+from likewise.cli.wording import (
+    aligned,
+    class_in_words,
+    columns_in_words,
+    interval_in_words,
+    statements_in_words,
+)
 
 if TYPE_CHECKING:
-    from likewise.cli.inputs import Inputs
+    from likewise.io import Inputs
 
-__all__ = ["PairSummary", "Pairing", "pair_pipeline", "summarise_pair"]
+__all__ = [
+    "PairSummary",
+    "first_suspects",
+    "known_option",
+    "pair_pipeline",
+    "summarise_pair",
+    "suspect_in_words",
+    "write_rows",
+]
 
 _MOST_FOLDS = 5
 _LEVEL = 0.95
 """Level of the intervals that the library's classifier keeps."""
-
-
-class Pairing(StrEnum):
-    """How similar pairs were formed."""
-
-    AUTO = "auto"
-    RANDOM = "random"
-    FREE = "free"
+_MOST_SUSPECTS = 20
+"""Suspects that are listed for machines and on a page."""
+_SHOWN_SUSPECTS = 5
+"""Suspects that a summary shows."""
 
 
 def pair_pipeline(
-    inputs: "Inputs",
-    *,
-    seed: int,
-    n_classes: int = 2,
-    positive: str = "majority",
-    pairing: str = "auto",
+    inputs: "Inputs", settings: Mapping[str, Any], *, seed: int, positive: str = "majority"
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes.
 
@@ -42,26 +46,74 @@ def pair_pipeline(
     from likewise import PairClassifier
 
     classifier = PairClassifier(
-        n_classes,
-        positive=positive,
-        pairing=pairing,
-        cv=_n_folds(inputs),
-        random_state=seed,
+        **settings, positive=positive, cv=_n_folds(inputs), random_state=seed
     )
     return make_pipeline(inputs.transformer("passthrough"), classifier)
 
 
 def _n_folds(inputs: "Inputs") -> int:
-    """Return as many folds as the pairs allow, five at most."""
-    n_similar, n_dissimilar = len(inputs.pairs.similar), len(inputs.pairs.dissimilar)
-    n_folds = min(_MOST_FOLDS, n_similar or n_dissimilar, len(inputs.table))
+    """Return as many folds as there are statements, five at most."""
+    n_folds = min(_MOST_FOLDS, len(inputs.pairs), len(inputs.table))
     if n_folds < 2:
-        kind = "similar" if n_similar else "dissimilar"
         raise ValueError(
-            f"The pair method chooses among models by held-out pairs: it needs at least two {kind} "
-            "ones, but there is one."
+            "The pair method chooses among models by held-out pairs: it needs at least two, but "
+            "there is one."
         )
     return n_folds
+
+
+def known_option(known: Any, n_classes: int) -> dict[str, Any]:
+    """Return known classes as the pipeline's ``fit`` takes them; refuse more than there are."""
+    names = sorted({name for name in known if name is not None})
+    if len(names) > n_classes:
+        shown = ", ".join(map(repr, names[:6])) + (" and more" if len(names) > 6 else "")
+        raise ValueError(
+            f"--known names {len(names)} classes ({shown}), but there are to be {n_classes}: "
+            f"correct the names, or add --classes {len(names)}."
+        )
+    return {"pairclassifier__known": known}
+
+
+def write_rows(path: Any, classifier: Any, inputs: "Inputs") -> None:
+    """Write id, class and its probability for every row of the table."""
+    from likewise.io import write_table
+
+    write_table(
+        path,
+        {
+            "id": inputs.table.ids,
+            "class": classifier.labels_,
+            "probability": classifier.row_proba_.max(axis=1),
+        },
+    )
+
+
+def first_suspects(classifier: Any, inputs: "Inputs") -> list[dict[str, Any]]:
+    """Return the statements that are most likely wrong, by ids."""
+    found = []
+    for number in getattr(classifier, "suspects_", ())[:_MOST_SUSPECTS]:
+        rows, relation = inputs.pairs.statement(int(number))
+        found.append(
+            {
+                "ids": [inputs.id_of(int(row)) for row in rows],
+                "relation": relation,
+                "probability": float(classifier.wrong_proba_[number]),
+            }
+        )
+    return found
+
+
+def suspect_in_words(suspect: Mapping[str, Any]) -> str:
+    """Say what a statement that may be wrong says.
+
+    Examples
+    --------
+    >>> from likewise.cli.pair_method import suspect_in_words
+    >>> suspect_in_words({"ids": ["a", "b"], "relation": "same", "probability": 0.934})
+    'a, b: same (wrong with probability 0.93)'
+    """
+    ids = ", ".join(suspect["ids"][:6]) + (", ..." if len(suspect["ids"]) > 6 else "")
+    return f"{ids}: {suspect['relation']} (wrong with probability {suspect['probability']:.2f})"
 
 
 def summarise_pair(
@@ -73,13 +125,14 @@ def summarise_pair(
     classifier = pipeline[-1]
     classes = classifier.classes_.tolist()
     predicted = pipeline.predict(inputs.X)
+    interval = getattr(classifier, "error_rate_interval_", None)
     return PairSummary(
         model=model,
         **inputs.counts(),
         chosen_features=classifier.features_,
         alpha=classifier.alpha_,
         classes=classes,
-        positive=classifier.positive,
+        positive=None if isinstance(classes[0], str) else classifier.positive,
         prior=np.asarray(classifier.prior_).tolist(),
         prior_interval=np.asarray(classifier.prior_interval_).tolist(),
         has_signal=bool(classifier.has_signal_),
@@ -87,6 +140,12 @@ def summarise_pair(
         nats_per_pair_standard_error=classifier.pair_information_.standard_error,
         pairing=classifier.pairing_,
         pairing_test=_facts_of_test(classifier.pairing_test_),
+        error_rate=float(getattr(classifier, "error_rate_", 0.0)),
+        error_rate_interval=(
+            None if classifier.error_rate != "auto" or interval is None else list(interval)
+        ),
+        suspect_count=len(getattr(classifier, "suspects_", ())),
+        suspects=first_suspects(classifier, inputs),
         predicted_shares=[float((predicted == label).mean()) for label in classes],
         warnings=list(warnings),
     )
@@ -109,20 +168,21 @@ def _facts_of_test(test: Any) -> dict[str, Any] | None:
 class PairSummary:
     """What a fit came to; the fields are those of ``--json``.
 
-    `prior` and `prior_interval` are those of class +1, or lists over the classes where there are
-    more than two.
+    `prior` and `prior_interval` are those of the second class, or lists over the classes where
+    there are more than two. `positive` is None where known rows name the classes.
     """
 
     model: str
     rows: int
     similar_pairs: int
     dissimilar_pairs: int
+    groups: int
     features: list[str]
     text_features: list[str]
     chosen_features: str
     alpha: float | None
-    classes: list[int]
-    positive: str
+    classes: list[Any]
+    positive: str | None
     prior: Any
     prior_interval: list[Any]
     has_signal: bool
@@ -130,25 +190,31 @@ class PairSummary:
     nats_per_pair_standard_error: float
     pairing: str
     pairing_test: dict[str, Any] | None
+    error_rate: float
+    error_rate_interval: list[float] | None
+    suspect_count: int
+    suspects: list[dict[str, Any]]
     predicted_shares: list[float]
     warnings: list[str]
     prior_level: float = _LEVEL
     method: str = "pair"
+    rows_file: str | None = None
 
     def __str__(self) -> str:
         return aligned(
             [
                 ("rows", f"{self.rows:,}"),
-                ("similar pairs", f"{self.similar_pairs:,}"),
-                ("dissimilar pairs", f"{self.dissimilar_pairs:,}"),
+                *statements_in_words(self.similar_pairs, self.dissimilar_pairs, self.groups),
                 ("columns", columns_in_words(self.features, self.text_features)),
                 ("features", self._chosen_features()),
                 ("penalty", "each score its own" if self.alpha is None else f"{self.alpha:.2g}"),
                 *self._priors(),
                 ("information", self._information()),
                 ("pairing", self._pairing()),
+                *self._errors(),
                 ("predicted", self._predicted()),
                 ("model", self.model),
+                *([] if self.rows_file is None else [("rows' classes", self.rows_file)]),
             ]
         )
 
@@ -158,9 +224,9 @@ class PairSummary:
 
     def _priors(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:
-            which = "larger" if self.positive == "majority" else "smaller"
             prior = self._prior(self.prior, self.prior_interval)
-            return [("prior of +1", f"{prior}; +1 is the {which} class")]
+            which = "" if self.positive is None else f"; +1 is the {self.positive} class"
+            return [(f"prior of {class_in_words(self.classes[1])}", prior + which)]
         shares = zip(self.classes, self.prior, self.prior_interval, strict=True)
         return [(f"prior of {label}", self._prior(*found)) for label, *found in shares]
 
@@ -170,20 +236,39 @@ class PairSummary:
     def _information(self) -> str:
         return (
             f"{self.nats_per_pair:.3f} ± {self.nats_per_pair_standard_error:.3f} nats per pair "
-            "(held out; 0 is chance)"
+            "(held out; 0: the columns tell nothing)"
         )
 
     def _pairing(self) -> str:
+        if self.pairing == "asked":
+            return "asked: every answer counts, however rows were chosen"
         if self.pairing_test is None:
             return f"{self.pairing}, not tested"
         is_kept = self.pairing_test["is_rejected"] and self.pairing == "random"
         kept = "; kept since free shares explain held-out pairs no better" if is_kept else ""
         return f"{self.pairing}; {self.pairing_test['verdict']}{kept}"
 
+    def _errors(self) -> list[tuple[str, str]]:
+        """Say how many statements are wrong, and which to check first."""
+        if not self.error_rate and self.error_rate_interval is None:
+            return []
+        rate = f"{self.error_rate:.1%} of the statements, as given"
+        if self.error_rate_interval is not None:
+            interval = interval_in_words(self.error_rate_interval, self.prior_level)
+            rate = f"{self.error_rate:.1%} of the statements ({interval})"
+        shown = self.suspects[:_SHOWN_SUSPECTS]
+        first = "; the first to check again:" if shown else ""
+        return [
+            ("wrong", rate),
+            ("suspects", f"{self.suspect_count:,} statements{first}"),
+            *(("", suspect_in_words(suspect)) for suspect in shown),
+        ]
+
     def _predicted(self) -> str:
-        shares = zip(self.classes, self.predicted_shares, strict=True)
         if len(self.classes) == 2:
-            return f"+1 for {self.predicted_shares[-1]:.1%} of the rows"
+            name = class_in_words(self.classes[1])
+            return f"{name} for {self.predicted_shares[1]:.1%} of the rows"
+        shares = zip(self.classes, self.predicted_shares, strict=True)
         return ", ".join(f"{label} for {share:.1%}" for label, share in shares) + " of the rows"
 
 

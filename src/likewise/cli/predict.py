@@ -26,9 +26,9 @@ def predict(
 ) -> None:
     """Classify the rows of TABLE with MODEL: the columns id, prediction (-1 or +1) and score.
 
-    Models of the pair method add the probability of +1; with more than two classes, prediction is
-    the number of a class, and a column for each has its probability. Columns are matched by name;
-    those that the model does not know are left aside.
+    Models of the pair method add the probability of +1. Where classes have names, or are more than
+    two, prediction is the name or number of a class, and a column for each has its probability.
+    Columns are matched by name; those that the model does not know are left aside.
     """
     from likewise.io import check_output, write_csv, write_table
 
@@ -46,7 +46,7 @@ def predict(
         note(f"{len(columns['prediction']):,} predictions are in {output}.")
 
 
-def _classify(model_path: Path, table_path: Path) -> tuple[dict[str, Any], list[int]]:
+def _classify(model_path: Path, table_path: Path) -> tuple[dict[str, Any], list[Any]]:
     """Return the columns of the answer, and the classes that there are."""
     from likewise.io import feature_matrix, load_model, read_table
 
@@ -68,10 +68,10 @@ def _classify(model_path: Path, table_path: Path) -> tuple[dict[str, Any], list[
 
 def _confidence(estimator: Any, rows: Any) -> dict[str, Any]:
     """Return the columns that say how sure a prediction is."""
-    if len(estimator.classes_) > 2:
+    if not _are_signs(estimator.classes_.tolist()):
         return {
-            f"probability_{label}": chances
-            for label, chances in zip(
+            f"probability_{label}": probability
+            for label, probability in zip(
                 estimator.classes_, estimator.predict_proba(rows).T, strict=True
             )
         }
@@ -81,11 +81,16 @@ def _confidence(estimator: Any, rows: Any) -> dict[str, Any]:
     return columns
 
 
-def _summary(columns: dict[str, Any], classes: list[int], output: Path | None) -> dict[str, Any]:
+def _are_signs(classes: list[Any]) -> bool:
+    """Tell whether classes are -1 and +1, without names."""
+    return classes == [-1, 1]
+
+
+def _summary(columns: dict[str, Any], classes: list[Any], output: Path | None) -> dict[str, Any]:
     predicted = columns["prediction"]
     shares = {label: float((predicted == label).mean()) for label in classes}
     summary: dict[str, Any] = {"rows": len(predicted)}
-    if len(classes) == 2:
+    if _are_signs(classes):
         summary["positive_share"] = shares[1]
     else:
         summary["class_shares"] = shares

@@ -1,4 +1,4 @@
-"""``likewise prior``: a table and pairs of its rows in, the share of the larger class out."""
+"""``likewise prior``: a table and statements about its rows in, shares of the classes out."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -12,10 +12,26 @@ from likewise.cli.inputs import (
     IdColumn,
     PairsPath,
     TablePath,
+    chosen_columns,
+    packed,
     read_inputs,
 )
+from likewise.cli.options import (
+    ClassesOption,
+    ErrorsOption,
+    PairingOption,
+    check_level,
+    refuse_given,
+    statement_settings,
+)
 from likewise.cli.terminal import Json, Seed, counting, show_json, waiting
-from likewise.cli.wording import aligned, columns_in_words, interval_in_words, option_words
+from likewise.cli.wording import (
+    aligned,
+    columns_in_words,
+    interval_in_words,
+    option_words,
+    statements_in_words,
+)
 
 if TYPE_CHECKING:
     from likewise.prior import PriorEstimate
@@ -42,28 +58,37 @@ def prior(
     level: Annotated[
         float, typer.Option(help="Level of the interval, which km1 and km2 do not have.")
     ] = 0.95,
+    classes: ClassesOption = None,
+    pairing: PairingOption = None,
+    errors: ErrorsOption = None,
     id_column: IdColumn = None,
     features: FeatureNames = None,
     drop: DroppedNames = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Estimate the share of the larger class among the rows of TABLE from PAIRS of them.
+    """Estimate the share of the majority class among the rows of TABLE from PAIRS of them.
 
-    Numbers are standardised and text columns become categories, as `likewise fit` does it.
+    Of more than two classes, the shares of all of them, by size. Numbers are standardised and
+    text columns become categories, as `likewise fit` does it. --classes, --pairing and --errors are
+    options of the method pair_likelihood, and pairing is not tested there.
     """
+    import numpy as np
     from sklearn.preprocessing import StandardScaler
 
-    if not 0 < level < 1:
-        raise ValueError(f"--level must lie between 0 and 1, as 0.95; got {level:g}.")
-    inputs = read_inputs(table, pairs, id_column=id_column, features=features, drop=drop)
-    rows, y = inputs.pack()
+    check_level(level)
+    if method is not Method.PAIR_LIKELIHOOD:
+        given: dict[str, Any] = {"--classes": classes, "--pairing": pairing, "--errors": errors}
+        refuse_given(given, "is an option of the method pair_likelihood: leave out --method.")
+    settings = statement_settings(classes, pairing, errors)
+    inputs = read_inputs(table, pairs, **chosen_columns(id_column, features, drop))
+    rows, y = packed(inputs)
     transformed = inputs.transformer(StandardScaler()).fit_transform(rows)
-    with option_words():
-        estimate = _estimate(transformed, y, method, level, seed)
-    interval = None if estimate.interval is None else list(estimate.interval)
+    with option_words(inputs.id_of):
+        estimate = _estimate(transformed, y, method, settings, level=level, seed=seed)
+    interval = None if estimate.interval is None else np.asarray(estimate.interval).tolist()
     result = _Result(
-        prior=estimate.value,
+        prior=np.asarray(estimate.value).tolist(),
         interval=interval,
         level=None if interval is None else estimate.level,
         method=method.value,
@@ -76,47 +101,68 @@ def prior(
         typer.echo(str(result))
 
 
-def _estimate(X: Any, y: Any, method: Method, level: float, seed: int) -> "PriorEstimate":
-    from likewise.prior import KernelMeanPrior, estimate_prior
+def _estimate(
+    X: Any, y: Any, method: Method, settings: dict[str, Any], *, level: float, seed: int
+) -> "PriorEstimate":
+    from likewise.prior import KernelMeanPrior, PairLikelihoodPrior, PairMomentPrior
 
+    common: dict[str, Any] = {"level": level, "random_state": seed}
+    estimate: PriorEstimate
     if method in {Method.PAIR_LIKELIHOOD, Method.PAIR_MOMENTS}:
+        estimator: Any = PairMomentPrior(**common)
+        if method is Method.PAIR_LIKELIHOOD:
+            estimator = PairLikelihoodPrior(**settings, **common)
         with waiting("Estimating"):
-            return estimate_prior(X, y, method=method.value, level=level, random_state=seed)
+            estimate = estimator.fit(X, y).estimate_
+            return estimate
     with counting("Estimating") as progress:
         variant: Literal["km1", "km2"] = "km1" if method is Method.KM1 else "km2"
-        estimate: PriorEstimate = KernelMeanPrior(variant, progress=progress).fit(X, y).estimate_
+        estimate = KernelMeanPrior(variant, progress=progress).fit(X, y).estimate_
         return estimate
 
 
 @dataclass(frozen=True)
 class _Result:
-    """What was estimated and from what; the fields are those of ``--json``."""
+    """What was estimated and from what; the fields are those of ``--json``.
 
-    prior: float
-    interval: list[float] | None
+    `prior` and `interval` are those of the majority class, or lists over more than two classes.
+    """
+
+    prior: Any
+    interval: list[Any] | None
     level: float | None
     method: str
     notes: list[str]
     rows: int
     similar_pairs: int
     dissimilar_pairs: int
+    groups: int
     features: list[str]
     text_features: list[str]
 
     def __str__(self) -> str:
         return aligned(
             [
-                ("larger class", f"{self.prior:.1%} of the rows ({self._interval()})"),
+                *self._shares(),
                 ("method", self.method),
                 ("rows", f"{self.rows:,}"),
-                ("similar pairs", f"{self.similar_pairs:,}"),
-                ("dissimilar pairs", f"{self.dissimilar_pairs:,}"),
+                *statements_in_words(self.similar_pairs, self.dissimilar_pairs, self.groups),
                 ("columns", columns_in_words(self.features, self.text_features)),
                 *(("note", note) for note in self.notes),
             ]
         )
 
-    def _interval(self) -> str:
-        if self.interval is None or self.level is None:
-            return "this method has no interval"
-        return interval_in_words(self.interval, self.level)
+    def _shares(self) -> list[tuple[str, str]]:
+        if not isinstance(self.prior, list):
+            return [("majority class", self._share(self.prior, self.interval))]
+        intervals = self.interval or [None] * len(self.prior)
+        return [
+            (f"class {number}", self._share(*found))
+            for number, found in enumerate(zip(self.prior, intervals, strict=True))
+        ]
+
+    def _share(self, value: float, interval: list[float] | None) -> str:
+        words = "this method has no interval"
+        if interval is not None and self.level is not None:
+            words = interval_in_words(interval, self.level)
+        return f"{value:.1%} of the rows ({words})"

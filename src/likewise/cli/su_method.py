@@ -5,14 +5,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from likewise.cli.wording import aligned, columns_in_words, interval_in_words
+from likewise.cli.inputs import packed
+from likewise.cli.wording import (
+    aligned,
+    columns_in_words,
+    interval_in_words,
+    statements_in_words,
+)
 
 if TYPE_CHECKING:
-    from likewise.cli.inputs import Inputs
+    from likewise.io import Inputs
 
-__all__ = ["LossName", "SUSummary", "check_prior_option", "su_pipeline", "summarise_su"]
+__all__ = [
+    "LossName",
+    "RewriteName",
+    "SUSummary",
+    "check_consistent",
+    "check_prior_option",
+    "su_pipeline",
+    "summarise_su",
+]
 
 PAPER_ALPHAS = (0.1, 1e-4, 1e-7)
+_MOST_FOLDS = 5
 
 
 class LossName(StrEnum):
@@ -23,6 +38,16 @@ class LossName(StrEnum):
     DOUBLE_HINGE = "double_hinge"
 
 
+class RewriteName(StrEnum):
+    """Which rows the risk is made of: similar (s) and dissimilar (d) pairs, all rows (u)."""
+
+    AUTO = "auto"
+    SU = "su"
+    DU = "du"
+    SD = "sd"
+    SDU = "sdu"
+
+
 def check_prior_option(prior: float | None, positive: str | None) -> None:
     """Refuse a prior that cannot be, before any file is read."""
     from likewise.su.risk import check_prior
@@ -31,8 +56,8 @@ def check_prior_option(prior: float | None, positive: str | None) -> None:
         return
     if positive is not None:
         raise ValueError(
-            "Give either --prior or --positive, not both: a prior above 0.5 means that the larger "
-            "class is +1, one below 0.5 the smaller."
+            "Give either --prior or --positive, not both: a prior above 0.5 means that +1 is the "
+            "majority class, one below 0.5 that it is the minority class."
         )
     try:
         check_prior(prior)
@@ -48,6 +73,7 @@ def su_pipeline(
     alphas: Sequence[float],
     prior: float | None,
     positive: str,
+    rewrite: str = "auto",
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes -1 and +1."""
     from sklearn.pipeline import make_pipeline
@@ -56,30 +82,42 @@ def su_pipeline(
     from likewise import PairKFold, SUClassifier, SUClassifierCV
     from likewise.prior import PairLikelihoodPrior
 
-    _check_pairs(inputs)
     chosen: Any = PairLikelihoodPrior(random_state=seed) if prior is None else prior
-    n_folds = min(5, len(inputs.pairs.similar), len(inputs.table))
+    common: dict[str, Any] = {"prior": chosen, "positive": positive, "rewrite": rewrite}
+    n_folds = _n_folds(inputs, rewrite)
     if n_folds > 1:
         folds = PairKFold(n_folds, shuffle=True, random_state=seed)
-        classifier: Any = SUClassifierCV(
-            loss, prior=chosen, positive=positive, alphas=tuple(alphas), cv=folds
-        )
+        classifier: Any = SUClassifierCV(loss, alphas=tuple(alphas), cv=folds, **common)
     elif len(alphas) > 1:
         raise ValueError(
-            "Choosing among several alphas needs at least two pairs; give one alpha with --alpha."
+            "Choosing among several alphas needs at least two pairs of a kind; give one alpha with "
+            "--alpha."
         )
     else:
-        classifier = SUClassifier(loss, prior=chosen, positive=positive, alpha=alphas[0])
+        classifier = SUClassifier(loss, alpha=alphas[0], **common)
     return make_pipeline(inputs.transformer(StandardScaler()), classifier)
 
 
-def _check_pairs(inputs: "Inputs") -> None:
-    n_dissimilar = len(inputs.pairs.dissimilar)
-    if n_dissimilar:
-        raise ValueError(
-            f"--method su learns from similar pairs only, but {n_dissimilar:,} of the pairs are "
-            "dissimilar: leave those out, or leave out --method su."
-        )
+def _n_folds(inputs: "Inputs", rewrite: str) -> int:
+    """Return as many folds as there are pairs of every kind that is used, five at most."""
+    counts = {"s": len(inputs.pairs.similar), "d": len(inputs.pairs.dissimilar)}
+    kinds = [kind for kind, count in counts.items() if count]
+    if rewrite != "auto":
+        kinds = [kind for kind in counts if kind in rewrite]
+    return min(_MOST_FOLDS, len(inputs.table), *(counts[kind] for kind in kinds))
+
+
+def check_consistent(inputs: "Inputs") -> None:
+    """Refuse statements that contradict each other, of which the risk would make something."""
+    from likewise.beliefs.components import ContradictionError, contract
+    from likewise.statements.labels import read_labels
+
+    try:
+        contract(read_labels(packed(inputs)[1]), n_classes=2)
+    except ContradictionError as error:
+        sentence = str(error.named(lambda row: repr(inputs.id_of(row))))
+        way_out = "leave out --method su and add --errors auto if"
+        raise ValueError(sentence.replace("pass error_rate='auto' if", way_out)) from error
 
 
 def summarise_su(
@@ -87,15 +125,15 @@ def summarise_su(
 ) -> "SUSummary":
     """Say what a fit came to."""
     classifier = pipeline[-1]
-    risk_error = _risk_standard_error(pipeline, inputs)
+    is_validated = hasattr(classifier, "best_score_")
     return SUSummary(
         model=model,
         **inputs.counts(),
         loss=classifier.loss,
         **_prior_facts(classifier),
-        alpha=classifier.alpha if risk_error is None else classifier.alpha_,
-        cv_risk=None if risk_error is None else -classifier.best_score_,
-        cv_risk_standard_error=risk_error,
+        alpha=classifier.alpha_ if is_validated else classifier.alpha,
+        cv_risk=-classifier.best_score_ if is_validated else None,
+        cv_risk_standard_error=_risk_standard_error(pipeline, inputs) if is_validated else None,
         positive_share=float((pipeline.predict(inputs.X) == 1).mean()),
         warnings=list(warnings),
     )
@@ -104,26 +142,25 @@ def summarise_su(
 def _risk_standard_error(pipeline: Any, inputs: "Inputs") -> float | None:
     """Return the standard error of an SU risk on so many pairs and rows.
 
-    The spread over a few folds would be too rough a standard error; one pair has none. Of rows
-    that are not in memory, some tell how much a decision varies.
+    Of rows that are not in memory, some tell how much a decision varies.
     """
-    import numpy as np
-
     from likewise import unpack
-    from likewise.su.risk import similar_loss, similar_pair_share, unlabeled_loss
+    from likewise.su.uncertainty import zero_one_standard_error
 
-    if len(inputs.pairs.similar) < 2:
-        return None
-    rows, y = inputs.pack()
-    prior = pipeline[-1].prior_
-    decisions = unpack(pipeline.decision_function(rows)[:, None], y)
-    first, second = (
-        similar_loss("zero_one", side, prior) for side in (decisions.left, decisions.right)
+    rows, y = packed(inputs)
+    some = unpack(pipeline.decision_function(rows)[:, None], y)
+    similar = some.left[:, 0], some.right[:, 0]
+    dissimilar = some.dissimilar_left[:, 0], some.dissimilar_right[:, 0]
+    # A group is a chain of pairs, of which there are more than groups.
+    n_similar = max(len(inputs.pairs.similar), len(similar[0]))
+    return zero_one_standard_error(
+        some.unlabeled[:, 0],
+        similar,
+        dissimilar,
+        counts=(len(inputs.table), n_similar, len(dissimilar[0])),
+        prior=pipeline[-1].prior_,
+        su_share=pipeline[-1].su_share_,
     )
-    of_pairs = similar_pair_share(prior) * (first + second) / 2
-    of_rows = unlabeled_loss("zero_one", decisions.unlabeled, prior)
-    variance = np.var(of_pairs, ddof=1) / len(inputs.pairs.similar)
-    return float(np.sqrt(variance + np.var(of_rows, ddof=1) / len(inputs.table)))
 
 
 def _prior_facts(classifier: Any) -> dict[str, Any]:
@@ -156,6 +193,7 @@ class SUSummary:
     rows: int
     similar_pairs: int
     dissimilar_pairs: int
+    groups: int
     features: list[str]
     text_features: list[str]
     loss: str
@@ -176,7 +214,7 @@ class SUSummary:
         return aligned(
             [
                 ("rows", f"{self.rows:,}"),
-                ("similar pairs", f"{self.similar_pairs:,}"),
+                *statements_in_words(self.similar_pairs, self.dissimilar_pairs, self.groups),
                 ("columns", columns_in_words(self.features, self.text_features)),
                 ("loss", self.loss),
                 ("prior of +1", self._prior()),
@@ -191,14 +229,13 @@ class SUSummary:
         if self.prior_interval is None or self.prior_level is None:
             return f"{self.prior:g}, as given"
         interval = interval_in_words(self.prior_interval, self.prior_level)
-        which = "larger" if self.positive == "majority" else "smaller"
-        line = f"{self.prior:.1%}, estimated ({interval}); +1 is the {which} class"
+        line = f"{self.prior:.1%}, estimated ({interval}); +1 is the {self.positive} class"
         return "; ".join([line, *self.prior_notes])
 
     def _error_rate(self) -> str:
-        if self.cv_risk is None:
+        if self.cv_risk is None or self.cv_risk_standard_error is None:
             return "unknown (cross-validation needs at least two pairs)"
         return (
             f"{self.cv_risk:.1%} ± {self.cv_risk_standard_error:.1%} "
-            "(cross-validated SU risk: no labels used, chance can take it below zero)"
+            "(cross-validated risk: no labels used; unbiased, so it may fall below zero)"
         )

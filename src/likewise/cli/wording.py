@@ -1,18 +1,32 @@
 """How the commands word things: a summary line by line, and options instead of arguments."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from likewise.cli.terminal import note
 
-__all__ = ["aligned", "columns_in_words", "in_options", "interval_in_words", "option_words"]
+__all__ = [
+    "aligned",
+    "class_in_words",
+    "columns_in_words",
+    "in_options",
+    "interval_in_words",
+    "option_words",
+    "statements_in_words",
+]
 
 _OPTIONS = {
     "pass pairing='random' if": "fit with --pairing random if",
     "pass prior=... instead": "collect more, or say it with --method su --prior",
     "pass prior=... if you know it, or use likewise.PairClassifier, which needs none": (
         "give --prior if you know it, or leave out --method su, since the pair method needs none"
+    ),
+    "pass error_rate='auto' if": "add --errors auto if",
+    "Pass a smaller n_classes": "Give fewer --classes",
+    "or choose the kinds of pairs with rewrite=...": (
+        "which there are where pairs are more, or choose the kinds of pairs with --rewrite"
     ),
     "but y holds": "but the pairs hold",
     "leave them out of likewise.pack": "leave them out",
@@ -44,6 +58,25 @@ def interval_in_words(interval: Sequence[float], level: float) -> str:
     return f"{100 * level:g} % interval {low:.1%} to {high:.1%}"
 
 
+def class_in_words(label: Any) -> str:
+    """Return the name of a class; the number 1 of -1 and +1 with its sign.
+
+    Examples
+    --------
+    >>> from likewise.cli.wording import class_in_words
+    >>> class_in_words(1), class_in_words("yes")
+    ('+1', 'yes')
+    """
+    return "+1" if label == 1 and not isinstance(label, str) else str(label)
+
+
+def statements_in_words(similar: int, dissimilar: int, groups: int) -> list[tuple[str, str]]:
+    """Say how many statements there are, line by line."""
+    if groups:
+        return [("groups", f"{groups:,}")]
+    return [("similar pairs", f"{similar:,}"), ("dissimilar pairs", f"{dissimilar:,}")]
+
+
 def in_options(sentence: str) -> str:
     """Say with options what the library says with arguments.
 
@@ -59,8 +92,13 @@ def in_options(sentence: str) -> str:
 
 
 @contextmanager
-def option_words() -> Iterator[list[str]]:
+def option_words(name_of: Callable[[int], str] | None = None) -> Iterator[list[str]]:
     """Put what the library objects to or warns of within the block in the words of options.
+
+    Parameters
+    ----------
+    name_of : callable, optional
+        Returns the id of a row, for statements that contradict each other.
 
     Yields
     ------
@@ -74,7 +112,7 @@ def option_words() -> Iterator[list[str]]:
         try:
             yield said
         except ValueError as error:
-            raise ValueError(in_options(str(error))) from error
+            raise ValueError(in_options(_named(error, name_of))) from error
     first_of: dict[str, str] = {}
     for warning in caught:
         sentence = in_options(str(warning.message))
@@ -82,3 +120,12 @@ def option_words() -> Iterator[list[str]]:
     said.extend(first_of.values())
     for sentence in said:
         note(f"warning: {sentence}")
+
+
+def _named(error: ValueError, name_of: Callable[[int], str] | None) -> str:
+    """Return the message of an error; ids stand for row numbers."""
+    from likewise.beliefs.components import ContradictionError
+
+    if name_of is None or not isinstance(error, ContradictionError):
+        return str(error)
+    return str(error.named(lambda row: repr(name_of(row))))

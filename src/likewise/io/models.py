@@ -1,9 +1,10 @@
 """Models as skops files, never pickles: loading one runs no code from the file."""
 
+import copy
 import io
 import warnings
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ _TRUSTED_TYPES = frozenset(
 )
 """What a model file may hold besides what skops itself trusts (numpy and scikit-learn types)."""
 
+_OF_ROWS = ("labels_", "row_proba_", "suspects_", "wrong_proba_")
+"""What a classifier keeps of the rows that it learned from, and of what was said about them."""
+
 _MALFORMED = (AttributeError, ImportError, LookupError, TypeError, ValueError)
 """What skops raises when a well-formed archive describes objects that cannot be."""
 
@@ -56,7 +60,7 @@ class Model:
     features : Features
     id_column : str
     positive_class : str or None
-        What class +1 means, where that is known.
+        What the second of two classes means, where that is known.
     version : str
         The version of likewise that fitted it.
     """
@@ -70,6 +74,9 @@ class Model:
 
 def save_model(path: PathName, model: Model) -> None:
     """Save a model in the skops format; an old file stays until the new one is whole.
+
+    What the estimator keeps of single rows that it learned from (their classes, and which
+    statements about them may be wrong) is not saved.
 
     Parameters
     ----------
@@ -86,10 +93,30 @@ def save_model(path: PathName, model: Model) -> None:
         "text_features": sorted(model.features.text),
         "id_column": model.id_column,
         "positive_class": model.positive_class,
-        "estimator": model.estimator,
+        "estimator": _without_rows(model.estimator),
     }
     with replacing(path) as stream:
         skops.io.dump(state, stream)
+
+
+def _without_rows(estimator: Any) -> Any:
+    """Return an estimator, or a copy of it that does not know the rows that it learned from."""
+    if hasattr(estimator, "steps"):
+        pipeline = copy.copy(estimator)
+        *before, (name, last) = estimator.steps
+        pipeline.steps = [*before, (name, _without_rows(last))]
+        return pipeline
+    information = getattr(estimator, "pair_information_", None)
+    if information is None and not any(hasattr(estimator, name) for name in _OF_ROWS):
+        return estimator
+    stripped = copy.copy(estimator)
+    for name in _OF_ROWS:
+        stripped.__dict__.pop(name, None)
+    if information is not None:
+        arrays = ("log_p", "left", "right", "is_similar", "folds")
+        empty = {name: getattr(information, name)[:0].copy() for name in arrays}
+        stripped.pair_information_ = replace(information, **empty)
+    return stripped
 
 
 def load_model(path: PathName) -> Model:

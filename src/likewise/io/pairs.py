@@ -1,14 +1,15 @@
-"""Files of pairs: which rows of a table belong together, or do not."""
+"""Files of statements: which rows of a table are alike, or differ, as pairs or as groups."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.io.arrow import Column, as_text, import_pyarrow
-from likewise.io.columns import column_names, read_columns
+from likewise.io.arrow import Column, import_pyarrow
 from likewise.io.files import PathName
+from likewise.io.lookup import check_filled, find_rows, text_columns
 from likewise.io.tables import Table
 from likewise.io.wording import counted, listed
 
@@ -20,21 +21,49 @@ _DIFFERENT = {"different", "dissimilar", "cannot link"}
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Row numbers of paired rows, integer arrays of shape (n, 2)."""
+    """What a file says about the rows of a table, by row numbers.
 
-    similar: NDArray[np.int64]
+    Attributes
+    ----------
+    similar : integer array of shape (n, 2), or list of integer arrays
+        Pairs of rows that are alike, or groups of two rows or more.
+    dissimilar : integer array of shape (n, 2)
+        Pairs of rows that differ.
+    notes : tuple of str
+        What a reader of the file should know.
+    """
+
+    similar: Sequence[NDArray[np.int64]] | NDArray[np.int64]
     dissimilar: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of statements."""
+        return len(self.similar) + len(self.dissimilar)
+
+    @property
+    def are_groups(self) -> bool:
+        """Whether the file is one of groups."""
+        return isinstance(self.similar, list)
+
+    def statement(self, number: int) -> tuple[NDArray[np.int64], str]:
+        """Return rows and relation of a statement; similar ones are numbered first."""
+        n_similar = len(self.similar)
+        if number < n_similar:
+            return np.asarray(self.similar[number]), "same"
+        return self.dissimilar[number - n_similar], "different"
 
 
 def read_pairs(path: PathName, table: Table) -> Pairs:
-    """Read which rows of a table belong together, or do not.
+    """Read which rows of a table are alike, or differ.
 
     Parameters
     ----------
     path : path
-        A CSV or Parquet file with columns ``left`` and ``right`` of ids and, if not all pairs are
-        similar, ``relation``: same, similar or must-link against different, dissimilar or
-        cannot-link.
+        A CSV or Parquet file of pairs or of groups. Pairs have the columns ``left`` and ``right``
+        of ids and, if not all pairs are similar, ``relation``: same, similar or must-link against
+        different, dissimilar or cannot-link. Groups have the columns ``id`` and ``group``: all ids
+        with one value of ``group`` are alike.
     table : Table
         The rows that the ids mean. Ids are compared as text.
 
@@ -43,11 +72,24 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     Pairs
     """
     path = Path(path)
-    columns = _pair_columns(path)
-    left, right = (as_text(columns[side]) for side in ("left", "right"))
+    columns = text_columns(path)
+    if not {"left", "right"} & set(columns) and {"id", "group"} <= set(columns):
+        return _read_groups(path, table, columns["id"], columns["group"])
+    lacking = [side for side in ("left", "right") if side not in columns]
+    if lacking:
+        raise ValueError(
+            f"{path} has no column {listed(lacking)}; a file of pairs has columns left, right and, "
+            f"if need be, relation, a file of groups id and group, but this one has "
+            f"{listed(list(columns))}."
+        )
+    return _read_pairs(path, table, columns)
+
+
+def _read_pairs(path: Path, table: Table, columns: dict[str, Column]) -> Pairs:
+    left, right = columns["left"], columns["right"]
     if not len(left):
         raise ValueError(f"{path} has no pairs; at least one is needed.")
-    rows = _look_up(path, table, left, right)
+    rows = find_rows(path, table, left, right)
     selves = np.flatnonzero(rows[:, 0] == rows[:, 1])
     if selves.size:
         raise ValueError(
@@ -55,55 +97,14 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
             "a pair needs two different rows."
         )
     same = _relations(path, columns.get("relation"), len(rows))
-    _check_consistent(path, table, rows, same)
     return Pairs(similar=rows[same], dissimilar=rows[~same])
-
-
-def _pair_columns(path: Path) -> dict[str, Column]:
-    names = column_names(path)
-    columns = read_columns(path, text_columns=names)
-    tidy = {name.strip().lower(): column for name, column in columns.items()}
-    lacking = [side for side in ("left", "right") if side not in tidy]
-    if lacking:
-        raise ValueError(
-            f"{path} has no column {listed(lacking)}; a file of pairs has columns left, right and, "
-            f"if need be, relation, but this one has {listed(names)}."
-        )
-    return tidy
-
-
-def _look_up(path: Path, table: Table, left: Column, right: Column) -> NDArray[np.int64]:
-    """Return row numbers of shape (n, 2), or name the ids that are not in the table."""
-    pc = import_pyarrow().compute
-    found = [
-        pc.fill_null(pc.index_in(side, value_set=table.keys), -1).to_numpy(zero_copy_only=False)
-        for side in (left, right)
-    ]
-    rows = np.column_stack(found).astype(np.int64)
-    if rows.min() >= 0:
-        return rows
-    unknown = pc.unique(
-        import_pyarrow().concat_arrays(
-            [side.filter(index < 0) for side, index in zip((left, right), found, strict=True)]
-        )
-    )
-    examples = [
-        f"{side[int(row)].as_py()!r} (row {row + 1})"
-        for row in np.flatnonzero((rows < 0).any(axis=1))[:3]
-        for side, index in zip((left, right), found, strict=True)
-        if index[row] < 0
-    ]
-    raise ValueError(
-        f"{path} names {counted(len(unknown), 'id')} not found in {table.path} (ids are compared "
-        f"as text), such as {', '.join(examples[:3])}."
-    )
 
 
 def _relations(path: Path, relation: Column | None, n_pairs: int) -> NDArray[np.bool_]:
     """Return which pairs are similar; without a relation column, all are."""
     if relation is None:
         return np.ones(n_pairs, dtype=np.bool_)
-    encoded = import_pyarrow().compute.fill_null(as_text(relation), "").dictionary_encode()
+    encoded = import_pyarrow().compute.fill_null(relation, "").dictionary_encode()
     meaning = np.array([_meaning(word) for word in encoded.dictionary.to_pylist()])
     same = meaning[encoded.indices.to_numpy(zero_copy_only=False)]
     odd = np.flatnonzero(same < 0)
@@ -123,14 +124,28 @@ def _meaning(word: str) -> int:
     return 0 if tidy in _DIFFERENT else -1
 
 
-def _check_consistent(
-    path: Path, table: Table, rows: NDArray[np.int64], same: NDArray[np.bool_]
-) -> None:
-    codes = rows.min(axis=1) * len(table) + rows.max(axis=1)  # one number per unordered pair
-    both = np.intersect1d(codes[same], codes[~same])
-    if both.size:
-        first, second = (table.keys[int(row)].as_py() for row in divmod(int(both[0]), len(table)))
-        raise ValueError(
-            f"{path} says of {first!r} and {second!r} both that they are of the same class and "
-            f"that they differ ({counted(both.size, 'such pair')} in all)."
+def _read_groups(path: Path, table: Table, ids: Column, group: Column) -> Pairs:
+    if not len(ids):
+        raise ValueError(f"{path} has no groups; at least one of two ids is needed.")
+    check_filled(path, "group", group)
+    rows = find_rows(path, table, ids)[:, 0]
+    encoded = group.dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    # An id that is in a group twice is in it once; both orders stay those of the file.
+    keys = codes * len(table) + rows
+    once = np.sort(np.unique(keys, return_index=True)[1])
+    order = once[np.argsort(codes[once], kind="stable")]
+    sizes = np.bincount(codes[order])
+    groups = np.split(rows[order], np.cumsum(sizes)[:-1])
+    kept = [members for members in groups if members.size > 1]
+    if not kept:
+        raise ValueError(f"{path} has no group with two different ids, so that it says nothing.")
+    alone = np.flatnonzero(sizes == 1)
+    notes: tuple[str, ...] = ()
+    if alone.size:
+        names = [encoded.dictionary[int(code)].as_py() for code in alone]
+        notes = (
+            f"{path}: {counted(alone.size, 'group')} with one id each say nothing: "
+            f"{listed(names, 3)}.",
         )
+    return Pairs(kept, np.zeros((0, 2), dtype=np.int64), notes)

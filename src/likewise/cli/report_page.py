@@ -1,0 +1,180 @@
+"""The page of ``likewise report``: estimates, assumptions, suspects and pictures."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from likewise.experiments.document import Picture, Section, Table
+    from likewise.report.label_free import LabelFreeReport
+
+__all__ = ["save_report"]
+
+_MEASURES = {
+    "accuracy": ("accuracy", "of all rows, the share given the right class"),
+    "true_positive_rate": ("true-positive rate", "of the rows of +1, the share called +1"),
+    "false_positive_rate": ("false-positive rate", "of the rows of -1, the share called +1"),
+    "prior": ("prior of +1", "the share of class +1 among the rows"),
+    "pair_agreement": ("pair agreement", "of the similar pairs, the share given one class"),
+}
+_VERDICTS = {True: "holds", False: "doubtful", None: "not tested"}
+
+
+def save_report(
+    output: Path,
+    content: Mapping[str, Any],
+    found: "LabelFreeReport",
+    facts: Mapping[str, str | None],
+    classifier: Any,
+    X: Any,
+    y: Any,
+) -> None:
+    """Save a report, by the name's ending as a page or as numbers.
+
+    Parameters
+    ----------
+    output : Path
+        Its name ends in .html or .json.
+    content : dict
+        What ``--json`` shows.
+    found : LabelFreeReport
+    facts : dict
+        The files: table, pairs, model.
+    classifier : fitted classifier
+    X, y : table and weak labels
+        As the classifier takes them, for a picture of its scores.
+    """
+    from likewise import __version__
+    from likewise.experiments.report import write_report
+    from likewise.io import replacing
+
+    if output.suffix.lower() == ".json":
+        with replacing(output) as stream:
+            stream.write(json.dumps(content, indent=2, allow_nan=False).encode() + b"\n")
+        return
+    lines = {
+        **facts,
+        "model": facts["model"] or "the pair method, fitted on these pairs",
+        "rows and pairs": f"{found.n_rows:,} rows, {found.n_pairs:,} pairs, no labels",
+        "version": f"likewise {__version__}",
+    }
+    write_report(
+        output,
+        "How accurate is this classifier? A report without labels",
+        _sections(found, content, _pictures(found, classifier, X, y)),
+        {name: str(fact) for name, fact in lines.items()},
+    )
+
+
+def _sections(
+    found: "LabelFreeReport", content: Mapping[str, Any], pictures: "tuple[Picture, ...]"
+) -> "list[Section]":
+    from likewise.experiments.document import Section
+
+    suspects = content["suspects"]
+    sections = [
+        Section(
+            "What the pairs say", (_verdict(found),), (_table(found.level, content),), pictures
+        ),
+        Section(
+            "What this rests on",
+            (
+                "The numbers above are right only as far as these assumptions are. They are tested "
+                "on the pairs themselves; a test that finds nothing is no proof.",
+            ),
+            (_checks(found),),
+        ),
+    ]
+    if suspects:
+        text = (
+            f"{content['suspect_count']:,} statements are more likely wrong than others, given the "
+            "columns and all other statements. Check these first."
+        )
+        sections.append(Section("Statements that may be wrong", (text,), (_suspects(suspects),)))
+    return sections
+
+
+def _verdict(found: "LabelFreeReport") -> str:
+    low, high = found.accuracy.interval
+    how = (
+        "by copies of the classifier that had not learned from it"
+        if found.cross_fitted
+        else "by the classifier itself, which had not learned from these pairs"
+    )
+    return (
+        f"About {found.accuracy.value:.1%} of new rows are given the right class "
+        f"({100 * found.level:g} % interval {low:.1%} to {high:.1%}). No label was used: similar "
+        f"pairs and unlabeled rows tell how often predictions are right. Every row was predicted "
+        f"{how}."
+    )
+
+
+def _table(level: float, content: Mapping[str, Any]) -> "Table":
+    from likewise.experiments.document import Cell, Table
+
+    rows = []
+    for name, found in content.items():
+        if not (isinstance(found, dict) and {"value", "interval"} <= found.keys()):
+            continue
+        title, meaning = _MEASURES.get(name, (name.replace("_", " "), ""))
+        numbers = (found["value"], *found["interval"])
+        shares = (Cell(f"{number:.1%}", value=number) for number in numbers)
+        rows.append((Cell(title), *shares, Cell(meaning)))
+    return Table(
+        f"Estimates with {100 * level:g} % intervals",
+        ("measure", "estimate", "from", "to", "meaning"),
+        tuple(rows),
+    )
+
+
+def _checks(found: "LabelFreeReport") -> "Table":
+    from likewise.experiments.document import Cell, Table
+
+    return Table(
+        "Assumptions",
+        ("assumption", "verdict", "finding"),
+        tuple(
+            (Cell(check.name), Cell(_VERDICTS[check.passed]), Cell(check.text))
+            for check in found.checks
+        ),
+    )
+
+
+def _suspects(suspects: list[dict[str, Any]]) -> "Table":
+    from likewise.experiments.document import Cell, Table
+
+    return Table(
+        "Most likely wrong first",
+        ("ids", "said to be", "probability that it is wrong"),
+        tuple(
+            (
+                Cell(", ".join(suspect["ids"])),
+                Cell(suspect["relation"]),
+                Cell(f"{suspect['probability']:.2f}", value=suspect["probability"]),
+            )
+            for suspect in suspects
+        ),
+    )
+
+
+def _pictures(found: "LabelFreeReport", classifier: Any, X: Any, y: Any) -> "tuple[Picture, ...]":
+    from likewise.experiments.document import Picture
+
+    def draw_scores() -> Any:
+        from matplotlib.figure import Figure
+
+        from likewise.plots import plot_score_histograms
+
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        plot_score_histograms(classifier, X, y, ax=figure.subplots())
+        return figure
+
+    return (
+        Picture("The estimates, and the probabilities of class +1 behind them.", found.plot),
+        Picture(
+            "Decision values of the rows and of the members of pairs: where the classes are "
+            "found, similar pairs hold more of the majority class.",
+            draw_scores,
+        ),
+    )
