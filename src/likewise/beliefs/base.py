@@ -109,6 +109,11 @@ class Likelihood(ABC):
         """Whether statements are fresh pairs of both kinds."""
         return False
 
+    @property
+    @abstractmethod
+    def has_free_shares(self) -> bool:
+        """Whether the classes have shares of their own among similar pairs."""
+
     @abstractmethod
     def evaluate(self, log_p: FloatArray, near: Beliefs | None = None) -> Beliefs:
         """Return what the statements imply.

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order
 
 from likewise._types import FloatArray
 from likewise.statements.statements import Links, Statements
@@ -125,45 +125,76 @@ def contract(statements: Statements, n_classes: int) -> Components:
     ContradictionError
         If statements cannot all be right.
     """
-    links = statements.links
+    links, n_rows = statements.links, statements.n_rows
+    same, none = links.is_similar, np.zeros(0, dtype=np.intp)
     if n_classes == 2:
-        return _contract_signed(links, statements.n_rows)
-    same, different = links.is_similar, ~links.is_similar
-    n_rows = statements.n_rows
-    graph = _graph(links.left[same], links.right[same], n_rows)
-    count, of_row = connected_components(graph, directed=False)
+        root, is_other = _tied(links.left, links.right, ~same, n_rows)
+        _check_signed(links, is_other, n_rows)
+        names, of_row = np.unique(root, return_inverse=True)
+        flipped = is_other if is_other.any() else None
+        return Components(of_row.astype(np.intp), flipped, names.size, none, none)
+    left, right = links.left[same], links.right[same]
+    root, _ = _tied(left, right, np.zeros(left.size, dtype=bool), n_rows)
+    names, of_row = np.unique(root, return_inverse=True)
     of_row = of_row.astype(np.intp)
-    left, right = of_row[links.left[different]], of_row[links.right[different]]
-    clash = np.flatnonzero(left == right)
+    apart = of_row[links.left[~same]], of_row[links.right[~same]]
+    clash = np.flatnonzero(apart[0] == apart[1])
     if clash.size:
-        ends = (int(side[different][clash[0]]) for side in (links.left, links.right))
-        raise ContradictionError(tuple(_path(graph, *ends)))
-    return Components(of_row, None, int(count), left, right)
+        ends = (int(side[~same][clash[0]]) for side in (links.left, links.right))
+        raise ContradictionError(tuple(_path(_graph(left, right, n_rows), *ends)))
+    return Components(of_row, None, names.size, *apart)
 
 
-def _contract_signed(links: Links, n_rows: int) -> Components:
-    """Contract rows of two classes, on two copies of the table: a row, and its opposite."""
+def _tied(
+    left: IntArray, right: IntArray, differ: NDArray[np.bool_], n_rows: int
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Return a root for the rows of every component, and which rows differ from their root.
+
+    All links at once: roots hook onto smaller ones that a link joins them to, until no link joins
+    two of them. Every round halves the number of roots in a component at least.
+    """
+    root = np.arange(n_rows)
+    is_other = np.zeros(n_rows, dtype=bool)
+    while left.size:
+        from_left, from_right = root[left], root[right]
+        joins = from_left != from_right
+        left, right, differ = left[joins], right[joins], differ[joins]
+        high = np.maximum(from_left[joins], from_right[joins])
+        low = np.minimum(from_left[joins], from_right[joins])
+        chosen = np.full(n_rows, -1, dtype=np.intp)
+        chosen[high] = np.arange(high.size)  # of several links that join a root, the last one
+        hooked = np.flatnonzero(chosen >= 0)
+        link = chosen[hooked]
+        root[hooked] = low[link]
+        is_other[hooked] = differ[link] ^ is_other[left[link]] ^ is_other[right[link]]
+        _shorten(root, is_other)
+    return root, is_other
+
+
+def _shorten(root: IntArray, is_other: NDArray[np.bool_]) -> None:
+    """Let every row point to the root of its root, until there is nothing farther."""
+    while True:
+        farther = root[root]
+        if np.array_equal(farther, root):
+            return
+        is_other ^= is_other[root]
+        root[:] = farther
+
+
+def _check_signed(links: Links, is_other: NDArray[np.bool_], n_rows: int) -> None:
+    """Raise if two classes cannot be told apart by the links.
+
+    The chain is looked for on two copies of the table: a row, and its opposite.
+    """
+    clash = (is_other[links.left] ^ is_other[links.right]) == links.is_similar
+    if not clash.any():
+        return
     other = np.where(links.is_similar, 0, n_rows)
     left = np.concatenate([links.left, links.left + n_rows])
     right = np.concatenate([links.right + other, links.right + n_rows - other])
     graph = _graph(left, right, 2 * n_rows)
-    labels = connected_components(graph, directed=False)[1]
-    here, opposite = labels[:n_rows], labels[n_rows:]
-    clash = np.flatnonzero(here == opposite)
-    if clash.size:
-        row = _on_a_cycle(graph, clash, n_rows)
-        raise ContradictionError(tuple(node % n_rows for node in row))
-    names, of_row = np.unique(np.minimum(here, opposite), return_inverse=True)
-    is_flipped = here > opposite
-    none = np.zeros(0, dtype=np.intp)
-    flipped = is_flipped if is_flipped.any() else None
-    return Components(of_row.astype(np.intp), flipped, names.size, none, none)
-
-
-def _on_a_cycle(graph: sp.csr_array, rows: IntArray, n_rows: int) -> list[int]:
-    """Return the shortest of a few paths from a row to its own opposite."""
-    paths = [_path(graph, int(row), int(row) + n_rows) for row in rows[:10]]
-    return min(paths, key=len)
+    paths = [_path(graph, int(row), int(row) + n_rows) for row in links.left[clash][:10]]
+    raise ContradictionError(tuple(node % n_rows for node in min(paths, key=len)))
 
 
 def _graph(left: IntArray, right: IntArray, size: int) -> sp.csr_array:

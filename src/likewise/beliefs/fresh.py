@@ -53,6 +53,11 @@ class FreshLikelihood(Likelihood):
         return self.counts.dissimilar > 0
 
     @property
+    def has_free_shares(self) -> bool:
+        """Whether the classes have shares of their own among similar pairs."""
+        return self.pairing == "free"
+
+    @property
     def population(self) -> Positions:
         """The unlabeled rows."""
         return self._rows.unlabeled

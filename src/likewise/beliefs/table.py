@@ -130,7 +130,7 @@ class TableLikelihood(Likelihood):
         self.statements = statements
         self.n_rows = statements.n_rows
         self.n_classes = n_classes
-        self.pairing = pairing
+        self.pairing: Pairing = pairing
         self.error_rate = error_rate
         self.known = None if known is None or np.all(known < 0) else known
         if self.is_exact:
@@ -185,6 +185,11 @@ class TableLikelihood(Likelihood):
     def is_named(self) -> bool:
         """Whether the classes of some rows are known."""
         return self.known is not None
+
+    @property
+    def has_free_shares(self) -> bool:
+        """Whether the classes have shares of their own among similar pairs."""
+        return self.pairing == "free"
 
     @property
     def population(self) -> Positions:

@@ -7,6 +7,7 @@ learning begins at a large penalty from several starting points and follows the 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +114,9 @@ def climb_path(
     With more than two classes, or with fresh dissimilar pairs, what a large penalty explains best
     can be a lesser local optimum at a small one (two classes taken for one), and the path would
     stay in it: later penalties try one of the starts each. Else the path is the better guide; new
-    starts lead small samples to optima that noise made.
+    starts lead small samples to optima that noise made. Free pair shares have an optimum without
+    classes (all pairs of a class that no row is of), wide where penalties are large: every penalty
+    begins at the model of pairs formed at random too.
 
     Yields
     ------
@@ -126,11 +129,23 @@ def climb_path(
         starts = [*starts, *(-start for start in starts)]
     found = _best([(start, None) for start in starts], sample, alphas[0], _FIRST_STEPS)
     tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
+    guide = _at_random(sample, alphas, random_state)
     for step, alpha in enumerate(alphas):
         here = (found.weights, found.beliefs)
         other = [(starts[step % len(starts)], None)] if tries_again and step else []
+        other += [(one.weights, None) for one in islice(guide, 1)]
         found = _best([here, *other], sample, alpha)
         yield found if is_named else ordered(found)
+
+
+def _at_random(
+    sample: Sample, alphas: Sequence[float], random_state: np.random.RandomState
+) -> Iterator[Climbed]:
+    """Return the path of pairs formed at random where pair shares are free, else nothing."""
+    if not sample.likelihood.has_free_shares:
+        return iter(())
+    likelihood = sample.likelihood.paired("random")
+    return climb_path(Sample(sample.design, likelihood), alphas, random_state)
 
 
 def _best(

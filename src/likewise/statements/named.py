@@ -164,6 +164,8 @@ def _positions(named: NDArray[Any], sizes: IntArray, index: Any, name: str) -> I
 
 
 def _check_repeated(members: IntArray, sizes: IntArray, named: NDArray[Any], name: str) -> None:
+    if np.all(sizes == 2) and not np.any(members[::2] == members[1::2]):
+        return
     of_member = np.repeat(np.arange(sizes.size), sizes)
     order = np.lexsort((members, of_member))
     rows, statements = members[order], of_member[order]
