@@ -1,7 +1,9 @@
 """Cross-fitting: every row is scored by a model that did not see it.
 
-The likelihood has several local optima, and a start picks one. Models of folds find their own way
-down the penalties, so that what noise suggests to one is not confirmed by the others.
+The likelihood has several local optima, and a start picks one. With few statements for the columns,
+models of folds find their own way down the penalties, so that what noise suggests to one is not
+confirmed by the others. With many, noise makes no optimum that could be mistaken for the classes',
+and folds start from the model of all rows, so that all are in one optimum: weak signals need that.
 
 Scores of different folds come from different models; they are brought to one centre and scale
 before they are used together, since a shift between folds would look like alikeness of pairs.
@@ -73,6 +75,8 @@ def cross_fit(
     parts: Sequence[HeldOut],
     alphas: Sequence[float],
     random_state: np.random.RandomState,
+    *,
+    own_ways: bool = True,
 ) -> list[Candidate]:
     """Cross-fit penalties, from the largest down, until held-out statements are explained worse.
 
@@ -83,16 +87,18 @@ def cross_fit(
         As `parts_of` returns them.
     alphas : sequence of floats
     random_state : RandomState
+    own_ways : bool, default True
+        Whether models of folds find their own way, rather than start from that of all rows.
 
     Returns
     -------
     list of Candidate
     """
     falling = sorted(alphas, reverse=True)
-    paths = [_path(sample, part, falling, random_state) for part in parts]
+    find = _find_own if own_ways else _find_together
     candidates: list[Candidate] = []
-    for alpha in falling:
-        candidates.append(_judge(sample, parts, alpha, [next(path) for path in paths]))
+    for alpha, found in zip(falling, find(sample, parts, falling, random_state), strict=True):
+        candidates.append(_judge(sample, parts, alpha, found))
         found = [candidate.information for candidate in candidates]
         best = int(np.argmax(found))
         if found[best] > 0 and best < len(found) - _PATIENCE:
@@ -100,14 +106,35 @@ def cross_fit(
     return candidates
 
 
-def _path(
-    sample: Sample, part: HeldOut, alphas: Sequence[float], random_state: np.random.RandomState
-) -> Iterator[Climbed | None]:
-    """Follow the penalties without a fold; None where nothing is left to learn from."""
-    if not part.likelihood.links.left.size:
-        return iter([None] * len(alphas))
-    train = Sample(sample.design.take(part.train), part.likelihood)
-    return climb_path(train, alphas, random_state)
+def _find_own(
+    sample: Sample,
+    parts: Sequence[HeldOut],
+    alphas: Sequence[float],
+    random_state: np.random.RandomState,
+) -> Iterator[list[Climbed | None]]:
+    """Follow the penalties without each fold in turn; None where nothing is left to learn from."""
+    paths = [
+        climb_path(train, alphas, random_state) if train.likelihood.links.left.size else None
+        for train in _trains(sample, parts)
+    ]
+    for _ in alphas:
+        yield [None if path is None else next(path) for path in paths]
+
+
+def _find_together(
+    sample: Sample,
+    parts: Sequence[HeldOut],
+    alphas: Sequence[float],
+    random_state: np.random.RandomState,
+) -> Iterator[list[Climbed | None]]:
+    """Follow the penalties with all rows, and climb without each fold from there."""
+    trains = _trains(sample, parts)
+    for alpha, whole in zip(alphas, climb_path(sample, alphas, random_state), strict=True):
+        yield [climb(train, alpha, whole.weights) for train in trains]
+
+
+def _trains(sample: Sample, parts: Sequence[HeldOut]) -> list[Sample]:
+    return [Sample(sample.design.take(part.train), part.likelihood) for part in parts]
 
 
 def cross_fit_at(
@@ -126,10 +153,7 @@ def cross_fit_at(
     -------
     Candidate
     """
-    found = [
-        climb(Sample(sample.design.take(part.train), part.likelihood), alpha, start)
-        for part in parts
-    ]
+    found = [climb(train, alpha, start) for train in _trains(sample, parts)]
     return _judge(sample, parts, alpha, found)
 
 
