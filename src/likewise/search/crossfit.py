@@ -99,9 +99,9 @@ def cross_fit(
     candidates: list[Candidate] = []
     for alpha, found in zip(falling, find(sample, parts, falling, random_state), strict=True):
         candidates.append(_judge(sample, parts, alpha, found))
-        found = [candidate.information for candidate in candidates]
-        best = int(np.argmax(found))
-        if found[best] > 0 and best < len(found) - _PATIENCE:
+        reached = [candidate.information for candidate in candidates]
+        best = int(np.argmax(reached))
+        if reached[best] > 0 and best < len(reached) - _PATIENCE:
             break
     return candidates
 
