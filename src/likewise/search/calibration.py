@@ -8,6 +8,7 @@ shares fit equally well, the calibration is their average, not the luckiest of t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -192,17 +193,13 @@ class _Ridge:
 
     def best(self, target: float) -> _Point:
         """Return the best calibration with a mean probability of `target`."""
-        found = minimize(
-            self._objective,
-            self._start,
-            args=(target,),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[_SCALES],
-            options={"ftol": 1e-8},
-        )
-        self._start = found.x  # the next target's optimum is near
-        scale = float(np.exp(found.x[0]))
+        found = self._climb(target, self._start, self._near)
+        if self._likelihood.has_free_shares:
+            # An optimum without classes holds those that come near it: begin anew each time.
+            found = min(found, self._climb(target, np.zeros(1), None), key=lambda one: one[0].fun)
+        result, self._near = found
+        self._start = result.x  # the next target's optimum is near
+        scale = float(np.exp(result.x[0]))
         offset, _ = _offset_for(scale, self._population, target)
         log_p = log_probabilities(scale * self._scores + offset)
         beliefs = self._likelihood.evaluate(log_p, self._near)
@@ -214,6 +211,21 @@ class _Ridge:
             share=self._likelihood.share_of_population(target, beliefs),
             deviation=float(np.sqrt(variance)),
         )
+
+    def _climb(
+        self, target: float, start: FloatArray, near: Beliefs | None
+    ) -> tuple[Any, Beliefs | None]:
+        self._near = near
+        found = minimize(
+            self._objective,
+            start,
+            args=(target,),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[_SCALES],
+            options={"ftol": 1e-8},
+        )
+        return found, self._near
 
     def _objective(self, vector: FloatArray, target: float) -> tuple[float, FloatArray]:
         scale = float(np.exp(vector[0]))
