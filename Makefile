@@ -16,8 +16,8 @@ help:
 	@echo "make demo      train a classifier from similar pairs and draw it"
 	@echo "make test      run the tests (a few minutes at most)"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
-	@echo "make lint      ruff and mypy"
-	@echo "make bench     speed against named rivals, into benchmarks/RESULTS.md"
+	@echo "make lint      ruff, mypy and the layers of the package"
+	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
 	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
 	@echo "make docs      the pages of docs/ as a site in site/"
 
@@ -55,6 +55,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix

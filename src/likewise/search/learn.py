@@ -46,9 +46,9 @@ _SAMPLE_SIZE = 20_000
 """Statements and rows that scores are judged and calibrated on at most, where there are twice as
 many; and that scores of radial features are learned from."""
 _FEW_PAIRS, _FEW_PER_COLUMN = 500, 6
-"""With fewer pairs than either says, folds find their own optima (see `cross_fit`): when they started
-from the model of all rows, noise passed for a signal in 25 % of samples of 40 pairs and 20 columns,
-in 80 % of 120 and 60, in 90 % of 500 and 300."""
+"""With fewer pairs than either says, folds find their own optima (see `cross_fit`). When folds
+started from the model of all rows, noise passed for a signal in 25 % of samples of 40 pairs and 20
+columns, in 80 % of 120 and 60, in 90 % of 500 and 300."""
 _ODDS = 20.0
 """Odds against chance, after allowing for all that was tried, that count as a signal."""
 
