@@ -2,16 +2,18 @@
 
 A likelihood turns class probabilities of rows into a value (how well they explain what was said),
 posteriors (what is known of every row), shares of the classes and an error rate. It knows neither
-features nor models. A new kind of statement is a new class with these methods.
+features nor models. A new kind of statement is a new class with this contract.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from likewise._types import FloatArray
 from likewise.engines.rows import Positions
@@ -84,6 +86,9 @@ class HeldOut:
 class Likelihood(ABC):
     """The likelihood of statements about rows, as a function of class probabilities.
 
+    A kind of statement must say what it implies (`evaluate`) and what is left of it for some of the
+    rows (`among`). All else has a default that is right for statements about the rows of one table.
+
     Attributes
     ----------
     n_rows, n_classes : int
@@ -93,26 +98,6 @@ class Likelihood(ABC):
     n_rows: int
     n_classes: int
     statements: Statements
-
-    @property
-    @abstractmethod
-    def size(self) -> float:
-        """The effective number of pairs: what penalties are measured against."""
-
-    @property
-    def is_named(self) -> bool:
-        """Whether classes have names, so that they cannot be exchanged: some rows are known."""
-        return False
-
-    @property
-    def is_fresh_mixture(self) -> bool:
-        """Whether statements are fresh pairs of both kinds."""
-        return False
-
-    @property
-    @abstractmethod
-    def has_free_shares(self) -> bool:
-        """Whether the classes have shares of their own among similar pairs."""
 
     @abstractmethod
     def evaluate(self, log_p: FloatArray, near: Beliefs | None = None) -> Beliefs:
@@ -130,19 +115,42 @@ class Likelihood(ABC):
     def among(self, chosen: NDArray[np.bool_]) -> "Likelihood":
         """Return the likelihood of some of the rows and of the statements about them alone."""
 
-    @abstractmethod
-    def paired(self, pairing: str) -> "Likelihood":
-        """Return the likelihood of the same statements, had they come about another way."""
+    @property
+    def size(self) -> float:
+        """The effective number of pairs: half the rows that something is known of.
+
+        Penalties are measured against it.
+        """
+        return max(0.5 * float(np.count_nonzero(self.statements.stated)), 1.0)
 
     @property
-    @abstractmethod
+    def is_named(self) -> bool:
+        """Whether classes have names, so that they cannot be exchanged: some rows are known."""
+        return False
+
+    @property
+    def is_fresh_mixture(self) -> bool:
+        """Whether statements are fresh pairs of both kinds."""
+        return False
+
+    @property
+    def has_free_shares(self) -> bool:
+        """Whether the classes have shares of their own among similar pairs."""
+        return False
+
+    @property
     def population(self) -> Positions:
-        """Rows that stand for all rows there could be."""
+        """Rows that stand for all rows there could be: all of them."""
+        return slice(0, self.n_rows, 1)
 
     @property
-    @abstractmethod
     def links(self) -> Links:
         """The statements as couples of rows."""
+        return self.statements.links
+
+    def paired(self, pairing: str) -> "Likelihood":
+        """Return the likelihood of the same statements, had they come about another way."""
+        raise ValueError(f"{type(self).__name__} knows no pairing {pairing!r}.")
 
     def ties(self) -> sp.csr_array:
         """Return how much rows say of each other's class, (n_rows, n_rows), symmetric.
@@ -155,12 +163,13 @@ class Likelihood(ABC):
         both = (np.append(links.left, links.right), np.append(links.right, links.left))
         return sp.csr_array((np.tile(weights, 2), both), shape=(self.n_rows, self.n_rows))
 
-    @abstractmethod
     def share_covariance(self, log_p: FloatArray, beliefs: Beliefs) -> FloatArray:
         """Return the covariance of the classes' shares, the probabilities taken as given.
 
-        It is what is left to know of the shares once the probabilities are calibrated.
+        It is what is left to know of the shares once the probabilities are calibrated: rows are a
+        sample.
         """
+        return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
 
     def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
         """Return the share of a class among all rows there could be.
@@ -175,7 +184,6 @@ class Likelihood(ABC):
         """
         return mean
 
-    @abstractmethod
     def simulate(
         self, log_p: FloatArray, beliefs: Beliefs, draw: np.random.Generator
     ) -> tuple[NDArray[np.intp], "Likelihood"]:
@@ -188,6 +196,7 @@ class Likelihood(ABC):
         likelihood : Likelihood
             Of the statements about these.
         """
+        raise NotImplementedError(f"{type(self).__name__} cannot be simulated.")
 
     def held(self, beliefs: Beliefs | None) -> "Likelihood":
         """Return the likelihood with learned numbers, such as an error rate, held as they are.
@@ -199,15 +208,19 @@ class Likelihood(ABC):
         """
         return self
 
-    @abstractmethod
     def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold, with the likelihood of what can be learned from without it."""
+        links = self.links
+        touched = rows[links.left] | rows[links.right]
+        judged = np.unique(links.statement[touched]).size
+        return HeldOut(rows, ~rows, self.among(~rows), float(judged))
 
-    @abstractmethod
     def evidence(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
         """Return the log-probability of what was said about a fold, given all else, in nats.
 
-        It is counted against the best model without features.
+        It is the value of all statements less that of the statements about the other rows alone,
+        both by a model that did not see the fold. The best model without features has such a
+        difference too, which is taken off.
 
         Parameters
         ----------
@@ -218,6 +231,56 @@ class Likelihood(ABC):
             What the training rows imply by the same model: shares of freely formed pairs and the
             error rate are taken from it.
         """
+        return self._gain(fold, log_p, trained) - self._gain_without_features(fold)
+
+    def _gain(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
+        whole = self.held(trained).evaluate(log_p)
+        seen = fold.likelihood.held(trained).evaluate(log_p[fold.train])
+        if not (whole.converged and seen.converged):
+            return -np.inf  # beliefs that go to and fro are no evidence
+        return whole.value - seen.value
+
+    def _gain_without_features(self, fold: HeldOut) -> float:
+        """Return what the best constant probabilities, found without the fold, tell of it."""
+        key = fold.rows.tobytes()
+        if key not in self._baselines:
+            row, found = fold.likelihood.constant()
+            gain = self._gain(fold, np.tile(row, (self.n_rows, 1)), found)
+            if not np.isfinite(gain):
+                gain = self._independent(fold, np.exp(row), found.error_rate)
+            self._baselines[key] = gain
+        return self._baselines[key]
+
+    @cached_property
+    def _baselines(self) -> dict[bytes, float]:
+        return {}
+
+    def _independent(self, fold: HeldOut, shares: FloatArray, error_rate: float) -> float:
+        """Return the log-probability of a fold's statements, were they independent."""
+        links = self.links
+        touched = fold.rows[links.left] | fold.rows[links.right]
+        alike = float(shares @ shares)
+        same = (1.0 - error_rate) * alike + error_rate * (1.0 - alike)
+        n_same = int(np.count_nonzero(links.is_similar[touched]))
+        n_apart = int(np.count_nonzero(touched)) - n_same
+        return n_same * float(np.log(same)) + n_apart * float(np.log1p(-same))
+
+    def constant(self) -> tuple[FloatArray, Beliefs]:
+        """Return the best log-probabilities that are the same for all rows, and what they imply."""
+        k = self.n_classes
+
+        def objective(offsets: FloatArray) -> tuple[float, FloatArray]:
+            scores = np.tile(np.append(0.0, offsets), (self.n_rows, 1))
+            found = self.evaluate(log_probabilities(scores))
+            # A weak prior, worth one row of every class, keeps probabilities off zero.
+            eta = np.exp(log_probabilities(scores[:1]))[0]
+            value = found.value + float(np.log(eta).sum())
+            gradient = found.gradient.sum(axis=0) + 1.0 - k * eta
+            return -value / self.size, -gradient[1:] / self.size
+
+        found = minimize(objective, np.linspace(-0.5, -1.0, k - 1), jac=True, method="L-BFGS-B")
+        row = log_probabilities(np.append(0.0, found.x)[None])
+        return row[0], self.evaluate(np.tile(row, (self.n_rows, 1)))
 
 
 def log_sum(terms: FloatArray) -> FloatArray:

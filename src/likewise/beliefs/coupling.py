@@ -139,7 +139,8 @@ class Coupling:
             c = large[i]
             with_rows, with_links = rows + self._large_rows[i], links + self._large_links[i]
             r = with_rows / with_rows.sum(axis=1, keepdims=True)
-            gains = fields[c] + self._term(r, with_links, _shares(with_links))
+            rho = np.array([self._likeliest(each) for each in with_links])
+            gains = fields[c] + self._term(r, with_links, rho)
             best = int(np.argmax(gains + 1e-9 * np.arange(self._k)))
             rows, links = with_rows[best], with_links[best]
             beliefs[c] = _SURE / (self._k - 1)
@@ -162,7 +163,7 @@ class Coupling:
     def _at(self, vector: FloatArray, fields: FloatArray, before: Coupled) -> Coupled:
         """Return beliefs at given shares; large components as they were believed before."""
         r, links = self._parts(vector)
-        rho = _shares(links)
+        rho = self._likeliest(links)
         total_r, total_m = self._slopes(r, links, rho)
         base = float(self._term(r, links, rho))
         large, of_large = self._large, 0.0
@@ -258,6 +259,16 @@ class Coupling:
         floor = np.maximum(r, self._least)
         of_links = np.log(np.maximum(rho, self._least)) - 2.0 * np.log(floor)
         return of_r - 2.0 * links / floor, np.broadcast_to(of_links, of_r.shape).copy()
+
+    def _likeliest(self, links: FloatArray) -> FloatArray:
+        """Return the likeliest shares among links, (n_classes,), of which none is too small."""
+        links = np.maximum(links, 1e-9)
+        is_small = np.zeros(self._k, dtype=bool)
+        for _ in range(self._k - 1):
+            left = 1.0 - self._least * np.count_nonzero(is_small)
+            rho = np.where(is_small, self._least, left * links / links[~is_small].sum())
+            is_small |= rho < self._least
+        return np.asarray(np.maximum(rho, self._least))
 
     @property
     def _least(self) -> float:

@@ -22,82 +22,26 @@ row's classes. Shares and a learned error rate solve equations that are settled 
 evaluation, so that by the envelope theorem the gradient is that of fixed ones.
 """
 
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_probabilities, log_sum
+from likewise.beliefs.base import Beliefs, Likelihood, log_sum
 from likewise.beliefs.components import Components, ContradictionError, contract
 from likewise.beliefs.coupling import Coupled, Coupling
-from likewise.beliefs.fixed_point import settle
+from likewise.beliefs.errors import ERROR_RATES, FIRST_ERROR_RATE, Erred, Erring, Pairing
 from likewise.beliefs.propagation import HARD, Edges, propagate
-from likewise.engines.rows import Positions
-from likewise.statements.statements import Links, Statements
+from likewise.statements.statements import Statements
 
 __all__ = ["Pairing", "TableLikelihood"]
 
-Pairing = Literal["asked", "random", "free"]
 IntArray = NDArray[np.intp]
 
-_SMALLEST_SHARE = 1e-6
-_ERROR_RATES = (1e-4, 0.49)
-"""Learned error rates stay within: half of all answers wrong would say nothing."""
-_FIRST_ERROR_RATE = 0.1
 _IMPOSSIBLE = -1e8
 """Log-probability of a class that a row is known not to be of."""
-
-
-@dataclass(frozen=True)
-class _Common:
-    """What all rows have in common.
-
-    Attributes
-    ----------
-    shares : array of shape (n_classes,)
-        Of the classes among rows, the ``r`` above.
-    pair_shares : array of shape (n_classes,)
-        Of the classes among similar statements, ``rho``.
-    different : float
-        Share of the links between rows that differ.
-    error_rate : float
-    """
-
-    shares: FloatArray
-    pair_shares: FloatArray
-    different: float
-    error_rate: float
-
-    def flat(self) -> FloatArray:
-        return np.concatenate([self.shares, self.pair_shares, [self.different, self.error_rate]])
-
-    @classmethod
-    def at(cls, vector: FloatArray) -> "_Common":
-        k = (vector.size - 2) // 2
-        return cls(
-            _as_shares(vector[:k]),
-            _as_shares(vector[k : 2 * k]),
-            float(np.clip(vector[-2], 0.0, 1.0)),
-            float(np.clip(vector[-1], *_ERROR_RATES)),
-        )
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What the statements imply at given common numbers."""
-
-    value: float
-    posteriors: FloatArray
-    alike: FloatArray
-    """Expected number of alike links of each class, similar statements, (n_classes,)."""
-    wrong: FloatArray
-    """Probability that each link is wrong, (n_links,)."""
-    n_different: float
-    messages: FloatArray | None
 
 
 class TableLikelihood(Likelihood):
@@ -165,8 +109,8 @@ class TableLikelihood(Likelihood):
         """Return the likelihood with a learned error rate held as it is; see `Likelihood`."""
         if self.error_rate is not None:
             return self
-        rate = _FIRST_ERROR_RATE if beliefs is None else beliefs.error_rate
-        return self.with_error_rate(float(np.clip(rate, *_ERROR_RATES)))
+        rate = FIRST_ERROR_RATE if beliefs is None else beliefs.error_rate
+        return self.with_error_rate(float(np.clip(rate, *ERROR_RATES)))
 
     def about(self, statements: Statements) -> "TableLikelihood":
         """Return the likelihood of other statements about the same rows."""
@@ -191,25 +135,11 @@ class TableLikelihood(Likelihood):
         """Whether the classes have shares of their own among similar pairs."""
         return self.pairing == "free"
 
-    @property
-    def population(self) -> Positions:
-        """All rows of the table."""
-        return slice(0, self.n_rows, 1)
-
-    @cached_property
-    def links(self) -> Links:
-        """The statements as couples of rows."""
-        return self.statements.links
-
     def paired(self, pairing: str) -> "TableLikelihood":
         """Return the likelihood of the same statements, had they come about another way."""
         return TableLikelihood(
             self.statements, self.n_classes, cast(Pairing, pairing), self.error_rate, self.known
         )
-
-    def share_covariance(self, log_p: FloatArray, beliefs: Beliefs) -> FloatArray:
-        """Return the covariance of the classes' shares: rows are a sample; see `Likelihood`."""
-        return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
 
     def simulate(
         self, log_p: FloatArray, beliefs: Beliefs, draw: np.random.Generator
@@ -243,7 +173,7 @@ class TableLikelihood(Likelihood):
         log_p = self._masked(log_p)
         start = None if near is None else near.state
         if not self.is_exact:
-            return self._propagated(eta, *self._solve(log_p, eta, start))
+            return self._propagated(eta, self._erring.solve(log_p, eta, start))
         fields = self._components.add(log_p)
         if self._has_shares:
             return self._coupled(eta, self._coupling.solve(fields, start))
@@ -276,18 +206,19 @@ class TableLikelihood(Likelihood):
             eta, found.value, posteriors, found.shares, pair_shares=pairs, state=found
         )
 
-    def _propagated(self, eta: FloatArray, common: _Common, found: _Found) -> Beliefs:
+    def _propagated(self, eta: FloatArray, found: Erred) -> Beliefs:
         """Return what statements imply of which some are wrong."""
-        shares = common.shares if self._has_shares else found.posteriors.mean(axis=0)
+        common = found.common
         return self._beliefs(
             eta,
             found.value,
             found.posteriors,
-            shares,
+            common.shares if self._has_shares else found.posteriors.mean(axis=0),
             pair_shares=common.pair_shares if self.pairing == "free" else None,
             error_rate=common.error_rate,
             wrong=self._wrong_statements(found.wrong),
-            state=(common, found.messages),
+            converged=found.converged,
+            state=found,
         )
 
     def _beliefs(
@@ -304,73 +235,6 @@ class TableLikelihood(Likelihood):
         weights = np.full(self.n_rows, 1.0 / self.n_rows)
         return Beliefs(value, posteriors - eta, posteriors, shares, weights, state=state, **others)
 
-    def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
-        """Return a fold of rows; see `Likelihood`."""
-        touched = self.statements.links
-        judged = np.unique(touched.statement[rows[touched.left] | rows[touched.right]]).size
-        return HeldOut(rows, ~rows, self.among(~rows), float(judged))
-
-    def evidence(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
-        """Return the log-probability of what was said about a fold; see `Likelihood`.
-
-        It is the value of all statements less that of the statements about the other rows alone,
-        both by a model that did not see the fold. A model without features has such a difference
-        too, which is taken off.
-        """
-        value = self._gain(fold, log_p, trained.error_rate)
-        return value - self._gain_without_features(fold)
-
-    def _gain(self, fold: HeldOut, log_p: FloatArray, error_rate: float) -> float:
-        whole, seen = self, cast(TableLikelihood, fold.likelihood)
-        if self.error_rate is None:
-            whole, seen = (one.with_error_rate(error_rate) for one in (whole, seen))
-        of_whole, of_seen = whole.evaluate(log_p), seen.evaluate(log_p[fold.train])
-        if not (of_whole.converged and of_seen.converged):
-            return -np.inf  # beliefs that go to and fro are no evidence
-        return of_whole.value - of_seen.value
-
-    def _gain_without_features(self, fold: HeldOut) -> float:
-        """Return what the best constant probabilities, found without the fold, tell of it."""
-        key = fold.rows.tobytes()
-        if key not in self._baselines:
-            row, found = cast(TableLikelihood, fold.likelihood).constant()
-            gain = self._gain(fold, np.tile(row, (self.n_rows, 1)), found.error_rate)
-            if not np.isfinite(gain):
-                gain = self._independent(fold, np.exp(row), found.error_rate)
-            self._baselines[key] = gain
-        return self._baselines[key]
-
-    def _independent(self, fold: HeldOut, shares: FloatArray, error_rate: float) -> float:
-        """Return the log-probability of a fold's statements, were they independent."""
-        links = self.links
-        touched = fold.rows[links.left] | fold.rows[links.right]
-        alike = float(shares @ shares)
-        same = (1.0 - error_rate) * alike + error_rate * (1.0 - alike)
-        n_same = int(np.count_nonzero(links.is_similar[touched]))
-        n_apart = int(np.count_nonzero(touched)) - n_same
-        return n_same * float(np.log(same)) + n_apart * float(np.log1p(-same))
-
-    @cached_property
-    def _baselines(self) -> dict[bytes, float]:
-        return {}
-
-    def constant(self) -> tuple[FloatArray, Beliefs]:
-        """Return the best log-probabilities that are the same for all rows, and what they imply."""
-        k = self.n_classes
-
-        def objective(offsets: FloatArray) -> tuple[float, FloatArray]:
-            scores = np.tile(np.append(0.0, offsets), (self.n_rows, 1))
-            found = self.evaluate(log_probabilities(scores))
-            # A weak prior, worth one row of every class, keeps probabilities off zero.
-            eta = np.exp(log_probabilities(scores[:1]))[0]
-            value = found.value + float(np.log(eta).sum())
-            gradient = found.gradient.sum(axis=0) + 1.0 - k * eta
-            return -value / self.size, -gradient[1:] / self.size
-
-        found = minimize(objective, np.linspace(-0.5, -1.0, k - 1), jac=True, method="L-BFGS-B")
-        row = log_probabilities(np.append(0.0, found.x)[None])
-        return row[0], self.evaluate(np.tile(row, (self.n_rows, 1)))
-
     @property
     def _has_shares(self) -> bool:
         return self.pairing != "asked"
@@ -384,95 +248,6 @@ class TableLikelihood(Likelihood):
         masked[rows] = _IMPOSSIBLE
         masked[rows, self.known[rows]] = log_p[rows, self.known[rows]]
         return masked
-
-    def _solve(
-        self, log_p: FloatArray, eta: FloatArray, start: tuple[_Common, FloatArray | None] | None
-    ) -> tuple[_Common, _Found]:
-        """Settle what is common; without shares and with a given error rate there is nothing to."""
-        fixed = self.error_rate
-        common, messages = start if start is not None else (self._first(eta), None)
-        if fixed is not None:
-            common = replace(common, error_rate=fixed)
-        memory = [messages]
-
-        def step(vector: FloatArray) -> FloatArray:
-            here = _Common.at(vector)
-            if fixed is not None:
-                here = replace(here, error_rate=fixed)
-            found = self._at(here, log_p, memory[0])
-            memory[0] = found.messages
-            return self._next(found, here).flat()
-
-        if self._has_shares or fixed is None:
-            common = _Common.at(settle(step, common.flat())[0])
-            if fixed is not None:
-                common = replace(common, error_rate=fixed)
-        return common, self._at(common, log_p, memory[0])
-
-    def _first(self, eta: FloatArray) -> _Common:
-        shares = _as_shares(eta.mean(axis=0))
-        pairs = _as_shares(shares**2)
-        n_links = max(self.links.left.size, 1)
-        different = float(np.count_nonzero(~self.links.is_similar)) / n_links
-        return _Common(shares, pairs, different, _FIRST_ERROR_RATE)
-
-    def _next(self, found: _Found, here: _Common) -> _Common:
-        """Return the common numbers that beliefs imply."""
-        n_links = max(self.links.left.size, 1)
-        rate = here.error_rate
-        if self.error_rate is None:
-            rate = float(found.wrong.mean()) if found.wrong.size else _FIRST_ERROR_RATE
-        total = float(found.alike.sum())
-        pair_shares = found.alike / total if total > 0 else here.pair_shares
-        return _Common(
-            found.posteriors.mean(axis=0), pair_shares, found.n_different / n_links, rate
-        )
-
-    def _weights(self, common: _Common) -> tuple[FloatArray, float, FloatArray, float]:
-        """Return ``on`` and ``off`` of similar links, and those of dissimilar ones."""
-        eps, ones = common.error_rate, np.ones(self.n_classes)
-        if self.pairing == "asked":
-            return (1.0 - eps) * ones, eps, eps * ones, 1.0 - eps
-        r = common.shares
-        s = float(r @ r)
-        rest = max(1.0 - s, _SMALLEST_SHARE)
-        alike = common.pair_shares / r**2 if self.pairing == "free" else ones / s
-        return (1.0 - eps) * alike, eps / rest, eps * ones / s, (1.0 - eps) / rest
-
-    def _tilt(self, common: _Common) -> FloatArray:
-        """Return ``lam``: the derivative of the links' log-weights in the number of rows."""
-        if not self._has_shares:
-            return np.zeros(self.n_classes)
-        r, n_links = common.shares, self.links.left.size
-        s = float(r @ r)
-        n_different = common.different * n_links
-        n_alike = n_links - n_different
-        tilt = 2.0 * r * n_different / max(1.0 - s, _SMALLEST_SHARE)
-        if self.pairing == "free":
-            return np.asarray((tilt - 2.0 * n_alike * common.pair_shares / r) / self.n_rows)
-        return np.asarray((tilt - 2.0 * n_alike * r / s) / self.n_rows)
-
-    def _at(self, common: _Common, log_p: FloatArray, messages: FloatArray | None) -> _Found:
-        """Propagate beliefs over links, any of which may be wrong."""
-        tilt, links = self._tilt(common), self.links
-        on_same, off_same, on_apart, off_apart = self._weights(common)
-        is_similar = links.is_similar
-        on = np.where(is_similar[:, None], on_same, on_apart)
-        off = np.where(is_similar, off_same, off_apart)
-        result = propagate(log_p + tilt, self._row_edges, on, off, messages)
-        together = result.alike.sum(axis=1)
-        return _Found(
-            result.value - self.n_rows * float(tilt @ common.shares),
-            result.beliefs,
-            result.alike[is_similar].sum(axis=0),
-            np.where(is_similar, 1.0 - together, together),
-            float((1.0 - together).sum()),
-            result.messages,
-        )
-
-    @cached_property
-    def _row_edges(self) -> Edges:
-        return Edges(self.links.left, self.links.right, self.n_rows)
 
     @cached_property
     def _components(self) -> Components:
@@ -489,17 +264,18 @@ class TableLikelihood(Likelihood):
             is_free=self.pairing == "free",
         )
 
+    @cached_property
+    def _erring(self) -> Erring:
+        return Erring(
+            self.links, self.n_rows, self.n_classes, self.pairing, error_rate=self.error_rate
+        )
+
     def _wrong_statements(self, of_links: FloatArray) -> FloatArray:
         """Return the probability that each statement is wrong: of a group, its worst link's."""
         wrong = np.zeros(self.statements.count)
         if of_links.size:
             np.maximum.at(wrong, self.links.statement, of_links)
         return wrong
-
-
-def _as_shares(shares: FloatArray) -> FloatArray:
-    shares = np.maximum(shares, _SMALLEST_SHARE)
-    return np.asarray(shares / shares.sum())
 
 
 def _check_known(components: Components, known: IntArray) -> None:
