@@ -264,16 +264,16 @@ class Coupling:
         """Return the likeliest shares among links, (n_classes,), of which none is too small."""
         links = np.maximum(links, 1e-9)
         is_small = np.zeros(self._k, dtype=bool)
-        for _ in range(self._k - 1):
+        for _ in range(self._k):
             left = 1.0 - self._least * np.count_nonzero(is_small)
             rho = np.where(is_small, self._least, left * links / links[~is_small].sum())
             is_small |= rho < self._least
-        return np.asarray(np.maximum(rho, self._least))
+        return np.asarray(rho)
 
     @property
     def _least(self) -> float:
         """Half a row's share: what cannot be told from nothing."""
-        return 0.5 / self._n_rows
+        return 0.5 / max(self._n_rows, self._k)
 
 
 @dataclass(frozen=True)
