@@ -37,23 +37,28 @@ class _Common:
         Of the classes among similar statements, ``rho``.
     different : float
         Share of the links between rows that differ.
+    denied : float
+        Share of the links between rows that are alike, but said to differ.
     error_rate : float
     """
 
     shares: FloatArray
     pair_shares: FloatArray
     different: float
+    denied: float
     error_rate: float
 
     def flat(self) -> FloatArray:
-        return np.concatenate([self.shares, self.pair_shares, [self.different, self.error_rate]])
+        numbers = [self.different, self.denied, self.error_rate]
+        return np.concatenate([self.shares, self.pair_shares, numbers])
 
     @classmethod
     def at(cls, vector: FloatArray) -> "_Common":
-        k = (vector.size - 2) // 2
+        k = (vector.size - 3) // 2
         return cls(
             _as_shares(vector[:k]),
             _as_shares(vector[k : 2 * k]),
+            float(np.clip(vector[-3], 0.0, 1.0)),
             float(np.clip(vector[-2], 0.0, 1.0)),
             float(np.clip(vector[-1], *ERROR_RATES)),
         )
@@ -71,6 +76,7 @@ class Erred:
     wrong: FloatArray
     """Probability that each link is wrong, (n_links,)."""
     n_different: float
+    n_denied: float
     messages: FloatArray | None
     converged: bool
 
@@ -148,7 +154,7 @@ class Erring:
         pairs = _as_shares(shares**2)
         n_links = max(self._links.left.size, 1)
         different = float(np.count_nonzero(~self._links.is_similar)) / n_links
-        return _Common(shares, pairs, different, FIRST_ERROR_RATE)
+        return _Common(shares, pairs, different, 0.0, FIRST_ERROR_RATE)
 
     def _next(self, found: Erred) -> _Common:
         """Return the common numbers that beliefs imply."""
@@ -159,9 +165,8 @@ class Erring:
             rate = float(found.wrong.mean()) if found.wrong.size else FIRST_ERROR_RATE
         total = float(found.alike.sum())
         pair_shares = found.alike / total if total > 0 else here.pair_shares
-        return _Common(
-            found.posteriors.mean(axis=0), pair_shares, found.n_different / n_links, rate
-        )
+        different, denied = found.n_different / n_links, found.n_denied / n_links
+        return _Common(found.posteriors.mean(axis=0), pair_shares, different, denied, rate)
 
     def _weights(self, common: _Common) -> tuple[FloatArray, float, FloatArray, float]:
         """Return ``on`` and ``off`` of similar links, and those of dissimilar ones."""
@@ -184,7 +189,9 @@ class Erring:
         n_alike = n_links - n_different
         tilt = 2.0 * r * n_different / max(1.0 - s, _SMALLEST_SHARE)
         if self._pairing == "free":
-            return np.asarray((tilt - 2.0 * n_alike * common.pair_shares / r) / self._n_rows)
+            n_denied = common.denied * n_links
+            tilt -= 2.0 * (n_alike - n_denied) * common.pair_shares / r
+            n_alike = n_denied
         return np.asarray((tilt - 2.0 * n_alike * r / s) / self._n_rows)
 
     def _at(self, common: _Common, log_p: FloatArray, messages: FloatArray | None) -> Erred:
@@ -203,6 +210,7 @@ class Erring:
             result.alike[is_similar].sum(axis=0),
             np.where(is_similar, 1.0 - together, together),
             float((1.0 - together).sum()),
+            float(together[~is_similar].sum()),
             result.messages,
             result.converged,
         )
