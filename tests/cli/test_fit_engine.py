@@ -13,7 +13,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
-from likewise.cli.sources import EngineName, PassBar, open_inputs
+from likewise.cli.sources import EngineName, PassBar, learn_from_files, open_inputs
 from likewise.cli.su_method import su_pipeline
 from likewise.engines.parquet import ParquetEngine
 from likewise.io import load_model
@@ -49,11 +49,12 @@ def scheduler() -> Iterator[str]:
 
 @pytest.fixture
 def expected(files: Path) -> Any:
-    """The same fit on the same rows in memory."""
+    """The same fit on the same rows and pairs in memory: pairs of a source are fresh ones."""
     rows = pd.read_csv("rows.csv", index_col="id")
     pairs = pd.read_csv("pairs.csv").map(rows.index.get_loc).to_numpy()
     scaled = StandardScaler().fit_transform(rows.to_numpy())
-    return lw.SUClassifierCV(prior=0.7).fit(*lw.pack(scaled, similar=pairs))
+    sides = scaled[pairs[:, 0]], scaled[pairs[:, 1]]
+    return lw.SUClassifierCV(prior=0.7).fit(*lw.pack(scaled, similar=sides))
 
 
 def wide(files: Path) -> None:
@@ -101,7 +102,7 @@ def test_the_error_rate_is_as_certain_as_all_rows_make_it(
     files: Path, succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = json.loads(succeed(*SU, "--json").stdout)["cv_risk_standard_error"]
-    monkeypatch.setattr("likewise.cli.sources._SAMPLE", 100)
+    monkeypatch.setattr("likewise.engines.files._SAMPLE", 100)
     some = json.loads(succeed(*SU, "--json").stdout)["cv_risk_standard_error"]
     assert some == pytest.approx(whole, rel=0.2)
 
@@ -272,13 +273,12 @@ def test_a_terminal_shows_passes(files: Path, monkeypatch: pytest.MonkeyPatch) -
         engine=EngineName.PARQUET,
         scheduler=None,
         id_column=None,
-        features=None,
-        drop=None,
+        keep=None,
+        drop=(),
     ) as inputs:
-        inputs.learn(
-            su_pipeline(
-                inputs, seed=0, loss="squared", alphas=[1e-4], prior=0.7, positive="majority"
-            )
+        pipeline = su_pipeline(
+            inputs, seed=0, loss="squared", alphas=[1e-4], prior=0.7, positive="majority"
         )
+        learn_from_files(pipeline, inputs)
     # The first for the moments of columns, two to learn; the bar is drawn when the last is over.
     assert "Pass 3" in terminal.getvalue()

@@ -100,17 +100,19 @@ def test_the_summary_can_be_read(folder: Path, succeed: Run, fitted: Fitted) -> 
     assert values["features"].startswith("radial, 0.9 typical distances wide")
     assert values["penalty"] == f"{shown['alpha']:.2g}"
     assert values["prior of +1"].startswith(f"{shown['prior']:.1%} (95 % interval ")
-    assert values["prior of +1"].endswith("+1 is the larger class")
+    assert values["prior of +1"].endswith("+1 is the majority class")
     assert values["information"].startswith(f"{shown['nats_per_pair']:.3f} ± ")
     assert values["pairing"].startswith("random; the pairs agree with random pairing (p = ")
     assert values["predicted"] == f"+1 for {shown['predicted_shares'][1]:.1%} of the rows"
     assert values["model"] == "model.skops"
 
 
-def test_the_smaller_class_can_be_made_positive(folder: Path, succeed: Run, fitted: Fitted) -> None:
-    smaller = json.loads(succeed(*FIT, "--positive", "minority", "--json").stdout)
-    assert smaller["prior"] == pytest.approx(1 - fitted.summary["prior"])
-    assert smaller["positive"] == "minority"
+def test_the_minority_class_can_be_made_positive(
+    folder: Path, succeed: Run, fitted: Fitted
+) -> None:
+    minority = json.loads(succeed(*FIT, "--positive", "minority", "--json").stdout)
+    assert minority["prior"] == pytest.approx(1 - fitted.summary["prior"])
+    assert minority["positive"] == "minority"
     assert (predicted(succeed) == -fitted.predicted).all()
 
 
@@ -135,7 +137,7 @@ def test_dissimilar_pairs_alone_are_enough(
     keep(folder / "pairs.csv", 0)
     relate(40)
     output = succeed(*FIT).stdout
-    assert "pairing           random, not tested" in output
+    assert "pairing           asked: every answer counts" in output
     assert (predicted(succeed) == truth).mean() > 0.9
 
 

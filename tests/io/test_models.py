@@ -44,7 +44,7 @@ def test_a_model_comes_back_as_it_was(tmp_path: Path, model: Model) -> None:
 
 @pytest.mark.parametrize("classifier", [lw.SUClassifier, lw.SUClassifierCV])
 def test_every_classifier_is_trusted_when_it_comes_back(tmp_path: Path, classifier: Any) -> None:
-    X, y = lw.pack(np.arange(40.0).reshape(20, 2), similar=[(i, i + 1) for i in range(10)])
+    X, y = lw.pack(np.arange(40.0).reshape(20, 2), similar=[(i, i + 1) for i in range(0, 20, 2)])
     fitted = classifier(prior=0.7).fit(X, y)
     save_model(tmp_path / "model.skops", Model(fitted, Features(("a", "b")), "id"))
     assert type(load_model(tmp_path / "model.skops").estimator) is classifier
@@ -261,7 +261,12 @@ def pair_classifiers() -> dict[int, lw.PairClassifier]:
         warnings.simplefilter("ignore")
         return {
             n_classes: lw.PairClassifier(
-                n_classes, features="linear", alphas=[0.1], cv=2, random_state=0
+                n_classes,
+                features="linear",
+                alphas=[0.1],
+                pairing="random",
+                cv=2,
+                random_state=0,
             ).fit(*sample.pack())
             for n_classes in (2, 3)
         }

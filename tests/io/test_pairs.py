@@ -53,7 +53,6 @@ def test_unknown_ids_are_counted_and_the_first_three_named(tmp_path: Path, table
         ("a,b\n2,x\n", "no column 'left', 'right'.*'a', 'b'"),
         ("left,right,relation\n2,x,same\n2,01,friends\n", "row 2: the relation is 'friends'"),
         ("left,right,relation\n2,x,\n", "row 1: the relation is ''"),
-        ("left,right,relation\n2,x,same\nx,2,different\n", "'2' and 'x' both"),
     ],
 )
 def test_bad_pairs_are_refused_by_name(tmp_path: Path, table: Any, text: str, message: str) -> None:

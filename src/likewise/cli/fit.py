@@ -158,6 +158,8 @@ def fit(
         if method is FitMethod.PAIR:
             pipeline = pair_pipeline(inputs, settings, **common)
         else:
+            if engine is None:
+                check_consistent(inputs)
             pipeline = su_pipeline(inputs, **chosen, **common)
         names = {} if known is None else _read_known(known, inputs, classes or 2)
         with waiting("Fitting") if engine is None else nullcontext():
@@ -196,8 +198,6 @@ def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], outp
         with option_words() as warnings:
             learn_from_files(pipeline, inputs)
     else:
-        if not is_pair:
-            check_consistent(inputs)
         with option_words(inputs.id_of) as warnings:
             pipeline.fit(*packed(inputs), **known)
     positive = _positive_name(pipeline[-1]) if known else None

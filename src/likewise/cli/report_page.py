@@ -1,9 +1,11 @@
 """The page of ``likewise report``: estimates, assumptions, suspects and pictures."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from likewise.cli.wording import class_in_words
 
 if TYPE_CHECKING:
     from likewise.experiments.document import Picture, Section, Table
@@ -11,12 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["save_report"]
 
-_MEASURES = {
-    "accuracy": ("accuracy", "of all rows, the share given the right class"),
-    "true_positive_rate": ("true-positive rate", "of the rows of +1, the share called +1"),
-    "false_positive_rate": ("false-positive rate", "of the rows of -1, the share called +1"),
-    "prior": ("prior of +1", "the share of class +1 among the rows"),
-    "pair_agreement": ("pair agreement", "of the similar pairs, the share given one class"),
+_MEANINGS = {
+    "accuracy": "of all rows, the share given the right class",
+    "recall": "of the rows of this class, the share that is found",
+    "prior": "the share of this class among the rows",
+    "pair_agreement": "of the similar pairs, the share given one class",
 }
 _VERDICTS = {True: "holds", False: "doubtful", None: "not tested"}
 
@@ -74,9 +75,7 @@ def _sections(
 
     suspects = content["suspects"]
     sections = [
-        Section(
-            "What the pairs say", (_verdict(found),), (_table(found.level, content),), pictures
-        ),
+        Section("What the pairs say", (_verdict(found),), (_table(found, content),), pictures),
         Section(
             "What this rests on",
             (
@@ -110,22 +109,37 @@ def _verdict(found: "LabelFreeReport") -> str:
     )
 
 
-def _table(level: float, content: Mapping[str, Any]) -> "Table":
+def _table(found: "LabelFreeReport", content: Mapping[str, Any]) -> "Table":
     from likewise.experiments.document import Cell, Table
 
     rows = []
-    for name, found in content.items():
-        if not (isinstance(found, dict) and {"value", "interval"} <= found.keys()):
-            continue
-        title, meaning = _MEASURES.get(name, (name.replace("_", " "), ""))
-        numbers = (found["value"], *found["interval"])
+    for name, title, estimate in _estimates(found, content):
+        numbers = (estimate["value"], *estimate["interval"])
         shares = (Cell(f"{number:.1%}", value=number) for number in numbers)
-        rows.append((Cell(title), *shares, Cell(meaning)))
+        rows.append((Cell(title), *shares, Cell(_MEANINGS[name])))
     return Table(
-        f"Estimates with {100 * level:g} % intervals",
+        f"Estimates with {100 * found.level:g} % intervals",
         ("measure", "estimate", "from", "to", "meaning"),
         tuple(rows),
     )
+
+
+def _estimates(
+    found: "LabelFreeReport", content: Mapping[str, Any]
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield name, title and estimate of everything that there is, class by class."""
+    yield "accuracy", "accuracy", content["accuracy"]
+    labels = list(found.recall)
+    for label in labels:
+        title = f"recall of {class_in_words(label)}"
+        yield "recall", title, content["recall"][str(label)]
+    if len(labels) == 2:
+        yield "prior", f"prior of {class_in_words(labels[1])}", content["prior"]
+    else:
+        for label in labels:
+            yield "prior", f"prior of {label}", content["prior"][str(label)]
+    if content["pair_agreement"] is not None:
+        yield "pair_agreement", "pair agreement", content["pair_agreement"]
 
 
 def _checks(found: "LabelFreeReport") -> "Table":
@@ -170,11 +184,11 @@ def _pictures(found: "LabelFreeReport", classifier: Any, X: Any, y: Any) -> "tup
         plot_score_histograms(classifier, X, y, ax=figure.subplots())
         return figure
 
-    return (
-        Picture("The estimates, and the probabilities of class +1 behind them.", found.plot),
-        Picture(
-            "Decision values of the rows and of the members of pairs: where the classes are "
-            "found, similar pairs hold more of the majority class.",
-            draw_scores,
-        ),
-    )
+    pictures = [Picture("The estimates, and the probabilities behind them.", found.plot)]
+    if len(found.recall) == 2:
+        caption = (
+            "Decision values of the rows and of the members of pairs: where the classes are found, "
+            "similar pairs hold more of the majority class."
+        )
+        pictures.append(Picture(caption, draw_scores))
+    return tuple(pictures)

@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 PAPER_ALPHAS = (0.1, 1e-4, 1e-7)
-_MOST_FOLDS = 5
 
 
 class LossName(StrEnum):
@@ -79,32 +78,23 @@ def su_pipeline(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from likewise import PairKFold, SUClassifier, SUClassifierCV
+    from likewise import SUClassifier, SUClassifierCV
     from likewise.prior import PairLikelihoodPrior
+    from likewise.su.validation import usable_folds
 
     chosen: Any = PairLikelihoodPrior(random_state=seed) if prior is None else prior
     common: dict[str, Any] = {"prior": chosen, "positive": positive, "rewrite": rewrite}
-    n_folds = _n_folds(inputs, rewrite)
-    if n_folds > 1:
-        folds = PairKFold(n_folds, shuffle=True, random_state=seed)
+    folds = usable_folds(packed(inputs)[1], rewrite=rewrite, random_state=seed)
+    if folds is not None:
         classifier: Any = SUClassifierCV(loss, alphas=tuple(alphas), cv=folds, **common)
     elif len(alphas) > 1:
         raise ValueError(
-            "Choosing among several alphas needs at least two pairs of a kind; give one alpha with "
-            "--alpha."
+            "Choosing among several alphas needs at least two pairs of every kind that do not hang "
+            "together; give one alpha with --alpha."
         )
     else:
         classifier = SUClassifier(loss, alpha=alphas[0], **common)
     return make_pipeline(inputs.transformer(StandardScaler()), classifier)
-
-
-def _n_folds(inputs: "Inputs", rewrite: str) -> int:
-    """Return as many folds as there are pairs of every kind that is used, five at most."""
-    counts = {"s": len(inputs.pairs.similar), "d": len(inputs.pairs.dissimilar)}
-    kinds = [kind for kind, count in counts.items() if count]
-    if rewrite != "auto":
-        kinds = [kind for kind in counts if kind in rewrite]
-    return min(_MOST_FOLDS, len(inputs.table), *(counts[kind] for kind in kinds))
 
 
 def check_consistent(inputs: "Inputs") -> None:
@@ -145,7 +135,7 @@ def _risk_standard_error(pipeline: Any, inputs: "Inputs") -> float | None:
     Of rows that are not in memory, some tell how much a decision varies.
     """
     from likewise import unpack
-    from likewise.su.uncertainty import zero_one_standard_error
+    from likewise.su.validation import zero_one_standard_error
 
     rows, y = packed(inputs)
     some = unpack(pipeline.decision_function(rows)[:, None], y)
