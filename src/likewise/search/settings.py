@@ -1,7 +1,7 @@
 """How to learn: folds, penalties, and how statements came about."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from likewise.beliefs.fresh import FreshLikelihood
 from likewise.beliefs.table import TableLikelihood
 from likewise.statements.statements import Statements
 
-__all__ = ["Settings", "default_alphas", "default_pairing"]
+__all__ = ["KINDS", "Settings", "default_alphas", "default_pairing"]
 
 _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 """Penalties for a sample of `_USUAL_PAIRS` pairs."""
@@ -31,8 +31,8 @@ class Settings:
     alphas : sequence of floats, or mapping from names of feature maps to such, optional
         By default what `default_alphas` says.
     n_classes : int
-    pairing : {"asked", "random", "free"}
-        How statements came about.
+    pairing : str
+        How statements came about, a name in `KINDS`.
     error_rate : float or None
         Probability that a statement is wrong; None to learn it.
     n_jobs : int or None
@@ -56,10 +56,31 @@ class Settings:
         self, statements: Statements, known: NDArray[np.intp] | None = None
     ) -> Likelihood:
         """Return the likelihood of statements that came about this way."""
-        if statements.is_fresh:
-            return FreshLikelihood(statements, self.n_classes, self.pairing)
-        pairing: Any = self.pairing
-        return TableLikelihood(statements, self.n_classes, pairing, self.error_rate, known)
+        return KINDS[self.pairing](statements, self, known)
+
+
+def _fresh_or_table(
+    statements: Statements, settings: Settings, known: NDArray[np.intp] | None
+) -> Likelihood:
+    """Return the likelihood of similar pairs that were found, or of fresh pairs."""
+    if statements.is_fresh:
+        return FreshLikelihood(statements, settings.n_classes, settings.pairing)
+    return _about_table(statements, settings, known)
+
+
+def _about_table(
+    statements: Statements, settings: Settings, known: NDArray[np.intp] | None
+) -> Likelihood:
+    pairing: Any = settings.pairing
+    return TableLikelihood(statements, settings.n_classes, pairing, settings.error_rate, known)
+
+
+KINDS: dict[str, Callable[[Statements, Settings, NDArray[np.intp] | None], Likelihood]] = {
+    "asked": _about_table,
+    "random": _fresh_or_table,
+    "free": _fresh_or_table,
+}
+"""How statements can have come about, and the likelihood of each kind."""
 
 
 def default_alphas(n_pairs: float) -> tuple[float, ...]:
