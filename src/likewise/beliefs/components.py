@@ -9,6 +9,7 @@ more.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,16 +34,28 @@ class ContradictionError(ValueError):
         said to be alike and to differ.
     """
 
-    def __init__(self, rows: tuple[int, ...], text: str | None = None) -> None:
+    def __init__(
+        self,
+        rows: tuple[int, ...],
+        sentence: str | None = None,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
         self.rows = rows
-        super().__init__(text or self.told(tuple(map(str, rows))))
+        self._given = (rows, sentence, names)
+        super().__init__(self._told(sentence, names or tuple(map(str, rows))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._given  # by default from the message: processes hand errors over
 
     def named(self, name_of: Callable[[int], str]) -> "ContradictionError":
         """Return the same error with names for the rows."""
-        return ContradictionError(self.rows, self.told(tuple(map(name_of, self.rows))))
+        return ContradictionError(self.rows, self._given[1], tuple(map(name_of, self.rows)))
 
-    def told(self, names: tuple[str, ...]) -> str:
+    @staticmethod
+    def _told(sentence: str | None, names: tuple[str, ...]) -> str:
         """Return the message, with names for the rows."""
+        if sentence is not None:
+            return sentence.format(*names)
         chain = " - ".join(names)
         if len(names) == 2:
             what = f"rows {names[0]} and {names[1]} are said to be alike, and to differ"
@@ -194,7 +207,9 @@ def _check_signed(links: Links, is_other: NDArray[np.bool_], n_rows: int) -> Non
     right = np.concatenate([links.right + other, links.right + n_rows - other])
     graph = _graph(left, right, 2 * n_rows)
     paths = [_path(graph, int(row), int(row) + n_rows) for row in links.left[clash][:10]]
-    raise ContradictionError(tuple(node % n_rows for node in min(paths, key=len)))
+    chain = tuple(node % n_rows for node in min(paths, key=len))
+    # Back to its first row; of two rows there is no way round.
+    raise ContradictionError(chain[:2] if len(chain) == 3 else chain)
 
 
 def _graph(left: IntArray, right: IntArray, size: int) -> sp.csr_array:

@@ -40,6 +40,10 @@ __all__ = ["Pairing", "TableLikelihood"]
 
 IntArray = NDArray[np.intp]
 
+_KNOWN = (
+    "What is known of rows {{}} and {{}} contradicts the statements that {}. Correct either, or "
+    "pass error_rate='auto' if some statements may be wrong."
+)
 _IMPOSSIBLE = -1e8
 """Log-probability of a class that a row is known not to be of."""
 
@@ -147,10 +151,11 @@ class TableLikelihood(Likelihood):
         """Draw classes of the rows, and as many pairs as there are among alike rows."""
         totals = np.cumsum(np.exp(log_p), axis=1)
         classes = (draw.random((self.n_rows, 1)) * totals[:, -1:] > totals).sum(axis=1)
+        if self.known is not None:
+            classes = np.where(self.known >= 0, self.known, classes)
         counts = np.bincount(classes, minlength=self.n_classes).astype(np.float64)
-        of_pairs = draw.choice(
-            self.n_classes, size=self.links.left.size, p=counts**2 / (counts @ counts)
-        )
+        ways = counts * (counts - 1.0)
+        of_pairs = draw.choice(self.n_classes, size=self.links.left.size, p=ways / ways.sum())
         pairs = np.empty((of_pairs.size, 2), dtype=np.intp)
         for k in range(self.n_classes):
             rows, chosen = np.flatnonzero(classes == k), of_pairs == k
@@ -279,7 +284,7 @@ class TableLikelihood(Likelihood):
 
 
 def _check_known(components: Components, known: IntArray) -> None:
-    """Raise if rows that are tied together are known to be of different classes."""
+    """Raise if statements tie rows that are known to differ, or part rows known to be alike."""
     rows = np.flatnonzero(known >= 0)
     of_component = known[rows].copy()
     if components.is_flipped is not None:
@@ -292,8 +297,9 @@ def _check_known(components: Components, known: IntArray) -> None:
     if clash.size:
         row = int(rows[clash[0]])
         other = int(first[components.of_row[row]])
-        raise ContradictionError(
-            (other, row),
-            f"What is known of rows {other} and {row} contradicts the statements that tie them "
-            "together. Correct either, or pass error_rate='auto' if some statements may be wrong.",
-        )
+        raise ContradictionError((other, row), _KNOWN.format("tie them together"))
+    left, right = components.left, components.right
+    clash = np.flatnonzero((expected[left] >= 0) & (expected[left] == expected[right]))
+    if clash.size:
+        ends = int(first[left[clash[0]]]), int(first[right[clash[0]]])
+        raise ContradictionError(ends, _KNOWN.format("say that they differ"))
