@@ -15,19 +15,19 @@ from likewise.statements.statements import Statements
 __all__ = ["PairKFold"]
 
 _LONGEST = 0.25
-"""Share of a fold that rows which hang together may fill: they are of few classes, a fold is not."""
+"""Share of a fold that rows which hang together may fill: they are of few classes, folds are not."""
 
 
 class PairKFold(BaseCrossValidator):
     """K folds over weak labels that keep the rows of a statement together.
 
     Rows that hang together by statements go to one fold. Where statements join more rows than a
-    quarter of a fold, these rows are dealt out one by one; of a statement that is split so, either part
-    of the data holds one row only, and that says nothing there. Fresh pairs are never split.
+    quarter of a fold, these rows are dealt out one by one; of a statement that is split so, either
+    part of the data holds one row only, and that says nothing there. Fresh pairs are never split.
 
     Similar pairs, dissimilar pairs and unlabeled rows are dealt out in turn, each kind evenly over
-    the folds: the i-th goes to fold ``i % n_splits``, so that rows sorted by anything are spread
-    over all folds.
+    the folds, so that rows sorted by anything are spread over all folds. Each kind begins with the
+    smallest fold: no two folds differ by more rows than stay together.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def _dealt(
     """Return a fold for every set: in turn, or where sets differ in size, to even out the load."""
     n_splits, of_set = load.size, np.empty(sizes.size, dtype=np.intp)
     if not sizes.size or sizes.min() == sizes.max():
-        of_set[order] = np.arange(sizes.size) % n_splits
+        by_load = np.argsort(load, kind="stable")
+        of_set[order] = by_load[np.arange(sizes.size) % n_splits]
         return of_set
     heap = [(int(load[fold]), fold) for fold in range(n_splits)]
     heapify(heap)

@@ -52,7 +52,10 @@ def read_known(known: Any, n_rows: int, n_classes: int) -> Known | None:
     if not is_known.any():
         return None
     names = _names(value for value, here in zip(values, is_known, strict=True) if here)
-    found, positions = np.unique(names, return_inverse=True)
+    if names.dtype.kind == "b":  # the two are named by one of them
+        found, positions = np.array([False, True]), names.astype(np.intp)
+    else:
+        found, positions = np.unique(names, return_inverse=True)
     if found.size > n_classes:
         shown = ", ".join(map(repr, found.tolist()[:6]))
         raise ValueError(
@@ -85,10 +88,8 @@ def _completed(found: NDArray[Any], n_classes: int) -> NDArray[Any]:
         candidates = ["other", *(f"other {k}" for k in range(2, n_classes + found.size + 1))]
         free = [name for name in candidates if name not in found]
         return np.array([*found.tolist(), *free[:n_missing]])
-    start = int(np.floor(float(found.max()))) + 1
-    return np.concatenate([found.astype(np.float64), start + np.arange(n_missing)]).astype(
-        found.dtype if found.dtype.kind != "b" else np.int64
-    )
+    whole = np.floor(found) if found.dtype.kind == "f" else found.astype(np.int64)
+    return np.concatenate([found, whole.max() + 1 + np.arange(n_missing)])
 
 
 def _is_missing(value: Any) -> bool:
@@ -99,3 +100,5 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124
     except TypeError:  # NA does not say
         return True
+    except ValueError:  # several values
+        return False

@@ -87,7 +87,10 @@ def read_labels(y: WeakLabels) -> Statements:
     )
     if is_fresh:
         return found
-    _check_pairs_differ(codes[(codes < 0) & (sizes > 2)])
+    too_many = codes[(codes < 0) & (sizes > 2)]
+    if too_many.size and _looks_like_classes(labels):
+        _raise_classes()
+    _check_pairs_differ(too_many)
     return found.choose(sizes >= 2)
 
 
@@ -321,13 +324,17 @@ def _check_fresh(
 
 def _raise_split(labels: NDArray[np.int64], code: int, count: int) -> NoReturn:
     if _looks_like_classes(labels):
-        raise ValueError(
-            "y looks like class labels: likewise learns from weak labels (0 unlabeled, +k on the "
-            "two rows of similar pair k); build them with likewise.pack."
-        )
+        _raise_classes()
     if count == 1:
         raise ValueError(
             f"Pair {code} is split: only one of its two rows is here; split weak labels with "
             "likewise.PairKFold, which keeps pairs together."
         )
     raise ValueError(f"Pair {code} stands on {count} rows of y; a pair has exactly two rows.")
+
+
+def _raise_classes() -> NoReturn:
+    raise ValueError(
+        "y looks like class labels: likewise learns from weak labels (0 unlabeled, +k on the "
+        "two rows of similar pair k); build them with likewise.pack."
+    )

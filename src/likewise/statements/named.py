@@ -1,6 +1,6 @@
 """Rows named by number or by index label: what users write becomes `Statements`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,8 @@ def _flat(statements: Any, name: str) -> tuple[NDArray[Any], IntArray]:
 
 
 def _size(statement: Any, number: int, name: str) -> int:
-    if isinstance(statement, str) or not isinstance(statement, (Sequence, np.ndarray, set)):
+    is_several = isinstance(statement, (Sequence, Set)) or np.ndim(statement) == 1
+    if isinstance(statement, str) or not is_several:
         raise ValueError(
             f"`{name}` statement {number} is {statement!r}; a statement is a pair or a group of "
             "rows, such as (3, 17)."
@@ -119,6 +120,8 @@ def _numbers(named: NDArray[Any], sizes: IntArray, table: Table, name: str) -> I
     """Return the numbers of named rows."""
     if _has_labels(table):
         return _positions(named, sizes, table.index, name)
+    if named.dtype.kind == "O" and all(isinstance(one, (int, np.integer)) for one in named):
+        named = np.array(named.tolist())  # as pandas gives columns of integers that may be missing
     if named.dtype.kind not in "iu":
         raise ValueError(
             f"`{name}` must name rows by whole numbers, or by the labels of a pandas index; got "
@@ -147,7 +150,7 @@ def _has_labels(table: Table) -> bool:
 
 def _positions(named: NDArray[Any], sizes: IntArray, index: Any, name: str) -> IntArray:
     if not index.is_unique:
-        twice = index[index.duplicated()][0]
+        twice = index[index.duplicated()].tolist()[0]
         raise ValueError(
             f"The index of the table holds {twice!r} more than once, so `{name}` does not say "
             "which row is meant; pass a table with unique labels, or reset its index."
@@ -158,7 +161,7 @@ def _positions(named: NDArray[Any], sizes: IntArray, index: Any, name: str) -> I
         number, members = _statement_at(int(unknown[0]), named, sizes)
         raise ValueError(
             f"`{name}` pair {number} names rows {members}, but the table's index has no "
-            f"{named[unknown[0]]!r}."
+            f"{named[unknown].tolist()[0]!r}."
         )
     return np.asarray(positions, dtype=np.intp)
 

@@ -1,6 +1,6 @@
 """A table and statements about its rows become ``(X, y)``, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,13 +86,15 @@ def pack(unlabeled: Table, similar: Any = None, dissimilar: Any = None) -> tuple
     if is_source(unlabeled):
         return pack_source(unlabeled, similar, dissimilar), None
     table = _as_table(unlabeled, "unlabeled")
-    named = {"similar": similar, "dissimilar": dissimilar}
-    given = {name: pairs for name, pairs in named.items() if not _is_nothing(pairs)}
+    similar, dissimilar = (
+        list(pairs) if isinstance(pairs, Iterator) else pairs for pairs in (similar, dissimilar)
+    )
+    given = [pairs for pairs in (similar, dissimilar) if not _is_nothing(pairs)]
     if not given:
         raise ValueError(
             "There are no pairs: pass at least one pair as `similar` (or `dissimilar`)."
         )
-    if any(map(_are_rows, given.values())):
+    if any(map(_are_rows, given)):
         return _pack_fresh(table, similar, dissimilar)
     return table, _labels_of(name_statements(table, similar, dissimilar))
 
