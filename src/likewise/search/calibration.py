@@ -194,8 +194,8 @@ class _Ridge:
     def best(self, target: float) -> _Point:
         """Return the best calibration with a mean probability of `target`."""
         found = self._climb(target, self._start, self._near)
-        if self._likelihood.has_free_shares:
-            # An optimum without classes holds those that come near it: begin anew each time.
+        if self._likelihood.has_several_optima:
+            # What was best for the last target may hold on to a lesser optimum: begin anew too.
             found = min(found, self._climb(target, np.zeros(1), None), key=lambda one: one[0].fun)
         result, self._near = found
         self._start = result.x  # the next target's optimum is near
