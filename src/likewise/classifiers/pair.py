@@ -34,7 +34,7 @@ from likewise.search.information import PairInformation, pair_information
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import PairingTest, compare_pairings
 from likewise.search.rows import EngineRows, MemoryRows, SourceRows
-from likewise.search.settings import Settings, default_pairing
+from likewise.search.settings import KINDS, Settings, default_pairing
 from likewise.statements.known import Known, read_known
 from likewise.statements.labels import WeakLabels, statements_for
 
@@ -45,24 +45,25 @@ _LEVEL = 0.95
 
 
 class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
-    """Classifier from similar pairs (dissimilar ones too) and unlabeled rows; nothing to choose.
+    """Classifier from statements that rows are alike, or differ; nothing to choose.
 
-    Learns class chances eta(x) by the likelihood of the pairs. For pairs formed at random::
+    Learns class probabilities eta(x) by the likelihood of what was said about rows: pairs and
+    groups of one table that are alike, pairs that differ, some of the statements wrong, or fresh
+    pairs beside unlabeled rows. Given the rows, the likelihood sums over their hidden classes z::
 
-        maximise  mean_S log sum_k eta_k(a) eta_k(b) - log sum_k q_k^2,   q_k = mean eta_k
+        log sum_z  prod_i eta_{z_i}(x_i)  prod_e psi_e(z)
 
-    with a ridge penalty; see `likewise.beliefs.fresh` for dissimilar pairs, for pairs that were not
-    formed at random, and for how the rows' distribution is profiled out. Features (linear or
-    radial) and penalty are chosen by the likelihood of held-out pairs, and so is a weighted sum of
-    the scores of several kinds of features; scores of rows that the models did not see then
-    calibrate the chances and tell the prior.
+    with a ridge penalty on the scores; see `likewise.beliefs` for what psi is. Features (linear or
+    RBF) and penalty are chosen by the log-probability of held-out statements, and so is a weighted
+    sum of the scores of several kinds of features; scores of rows that the models did not see then
+    calibrate the probabilities and tell the prior.
 
     Parameters
     ----------
     n_classes : int, default 2
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
-        What the scores are linear in: the standardised columns, radial features of them, or what
-        a scikit-learn transformer makes of them. "auto" tries linear and radial ones, and for two
+        What the scores are linear in: the standardised columns, RBF features of them, or what
+        a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, and for two
         classes a sum over both.
     alphas : "auto", sequence of floats, or dict, default "auto"
         Ridge penalties to choose from. A dict has a sequence for each kind of features, by its
@@ -70,11 +71,17 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     positive : {"majority", "minority"}, default "majority"
         Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by
         size, the largest (or smallest) first.
-    pairing : {"random", "free", "auto"}, default "auto"
-        How similar pairs were formed. "random": two rows were drawn and kept if of one class, as
-        the paper assumes; "free": the classes have shares of their own among pairs. "auto" tests
-        the first against the second, and uses free shares where the data reject random pairing
-        and held-out pairs do not speak against it.
+    pairing : {"auto", "asked", "random", "free"}, default "auto"
+        How statements came about. "asked": rows were chosen for whatever reason, also by their
+        features, somebody answered, and every answer was kept. "random": only alike pairs were
+        kept, any of them as likely as any other, as the paper assumes. "free": only alike pairs
+        were kept, and the classes have shares of their own among them. "auto" takes statements
+        about one table for asked where some say that rows differ; else it tests random against
+        free, and uses free shares where the data reject random pairing and held-out statements do
+        not speak against it.
+    error_rate : float in [0, 0.5), or "auto", default 0.0
+        Probability that a statement about one table is wrong; "auto" learns it. Without errors,
+        statements that contradict each other are an error.
     cv : int, default 5
         Number of folds.
     calibrate : bool, default True
@@ -87,23 +94,37 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array
-        ``[-1, 1]`` for two classes, else ``[0, ..., n_classes - 1]``.
+        ``[-1, 1]`` for two classes, else ``[0, ..., n_classes - 1]``; the users' names where
+        `known` gave some.
+    labels_ : array of shape (n_rows,)
+        Class of every row of the table, from features and statements together.
+    row_proba_ : array of shape (n_rows, n_classes)
+        Probabilities behind `labels_`, in the order of `classes_`.
+    error_rate_ : float
+        Probability that a statement is wrong, given or learned.
+    error_rate_interval_ : tuple of two floats
+        95 % interval of a learned error rate.
+    suspects_ : integer array
+        Numbers of the statements that are likelier wrong than an average one, the likeliest first;
+        counted as they were passed, similar ones first.
+    wrong_proba_ : array of shape (n_statements,)
+        Probability that each statement is wrong.
     prior_ : float, or array of shape (n_classes,)
         Share of class +1 among rows; of every class where there are more than two.
     prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
         95 % interval of `prior_`.
     pair_information_ : PairInformation
-        Nats per pair, with its standard error. ``pair_information_.p_value()`` tests it as if
-        nothing had been chosen; `has_signal_` allows for all that was tried.
+        Nats per held-out statement, with its standard error. ``pair_information_.p_value()`` tests
+        it as if nothing had been chosen; `has_signal_` allows for all that was tried.
     selection_ : Selection
         What was tried; prints as a table.
-    pairing_ : {"random", "free"}
-        How the chosen model takes pairs to have been formed.
+    pairing_ : {"asked", "random", "free"}
+        How the chosen model takes statements to have come about.
     pairing_test_ : PairingTest or None
         The test behind ``pairing="auto"``.
     has_signal_ : bool
-        False if held-out pairs do not speak for any model: then every row is predicted to be of
-        the larger class.
+        False if held-out statements do not speak for any model: then every new row is predicted to
+        be of the majority class.
     features_ : str
         Name of the chosen features; several with a plus if their scores are summed.
     alpha_ : float or None
@@ -138,7 +159,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
         "alphas": [StrOptions({"auto"}), "array-like", dict],
         "positive": [StrOptions({"majority", "minority"})],
-        "pairing": [StrOptions({"asked", "random", "free", "auto"})],
+        "pairing": [str],
         "error_rate": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "calibrate": ["boolean"],
@@ -218,6 +239,10 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         return MemoryRows(X, statements)
 
     def _check_setting(self, *, is_fresh: bool) -> None:
+        if self.pairing not in ("auto", *KINDS):
+            raise ValueError(
+                f"pairing must be one of {', '.join(['auto', *KINDS])}; got {self.pairing!r}."
+            )
         if is_fresh and self.pairing == "asked":
             raise ValueError(
                 "pairing='asked' is for statements about the rows of one table; these are fresh "
@@ -385,9 +410,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         if not self.has_signal_:
             warnings.warn(
                 "The pairs show no signal: no model explains held-out pairs clearly better than "
-                f"chance (the best reaches {information:.4f} nats per pair), so every row is "
-                "predicted to be of the larger class. Collect more pairs, or features that tell "
-                "the classes apart.",
+                f"one without features (the best gains {information:.4f} nats per pair), so every "
+                "new row is predicted to be of the majority class. Collect more pairs, or features "
+                "that tell the classes apart.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -424,7 +449,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the chances of the classes, in the order of `classes_`.
+        """Return the probabilities of the classes, in the order of `classes_`.
 
         Parameters
         ----------

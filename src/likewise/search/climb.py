@@ -22,6 +22,8 @@ __all__ = ["Climbed", "climb", "climb_path", "exchanged", "ordered"]
 
 _MOST_STEPS = 100
 """Of L-BFGS at one penalty; the next penalty goes on from there."""
+_FLAT = 0.01
+"""Standard deviation of scores that counts as none."""
 _FIRST_STEPS = 25
 """Of L-BFGS from each start: enough to tell which leads highest."""
 
@@ -131,11 +133,21 @@ def climb_path(
     tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
     guide = _at_random(sample, alphas, random_state)
     for step, alpha in enumerate(alphas):
+        if step and _is_flat(sample, found):
+            found = _best([(start, None) for start in starts], sample, alpha, _FIRST_STEPS)
         here = (found.weights, found.beliefs)
         other = [(starts[step % len(starts)], None)] if tries_again and step else []
         other += [(one.weights, None) for one in islice(guide, 1)]
         found = _best([here, *other], sample, alpha)
         yield found if is_named else ordered(found)
+
+
+def _is_flat(sample: Sample, found: Climbed) -> bool:
+    """Tell whether a penalty left nothing of the scores.
+
+    Scores of zero are a saddle point at every penalty: no climb would leave it.
+    """
+    return bool(np.all(sample.population.decide(found.weights).std(axis=0) < _FLAT))
 
 
 def _at_random(
