@@ -1,10 +1,14 @@
 """Folds that keep pairs together."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.statements.labels import locate
+from likewise.statements.labels import TableLabels, locate, read_labels
 
 
 @pytest.fixture
@@ -56,3 +60,66 @@ def test_more_folds_than_pairs_are_refused_with_the_count() -> None:
         lw.PairKFold(3).assign(y)
     with pytest.raises(ValueError, match="needs the weak labels y"):
         next(lw.PairKFold(2).split(y[:, None]))
+
+
+# --- one table --------------------------------------------------------------------------------
+
+
+def met_pairs(n_rows: int, n_pairs: int, seed: int = 0) -> Any:
+    """A matrix: pairs of rows that were picked at random, some of which are said to differ."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(n_rows, 2, replace=False) for _ in range(n_pairs)]
+    cut = n_pairs // 2
+    return lw.pack(np.zeros((n_rows, 1)), similar=pairs[:cut], dissimilar=pairs[cut:])[1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    n_rows=st.integers(12, 80),
+    n_pairs=st.integers(2, 60),
+    n_splits=st.integers(2, 5),
+    seed=st.integers(0, 1000),
+    shuffle=st.booleans(),
+)
+def test_folds_of_one_table_are_of_one_size_and_keep_what_hangs_together(
+    n_rows: int, n_pairs: int, n_splits: int, seed: int, shuffle: bool
+) -> None:
+    y = met_pairs(n_rows, n_pairs, seed)
+    folds = lw.PairKFold(n_splits, shuffle=shuffle, random_state=0).assign(y)
+    sizes = np.bincount(folds, minlength=n_splits)
+    components = read_labels(y).components
+    # What fills more than a quarter of a fold is dealt out row by row.
+    limit = max(2, 0.25 * n_rows / n_splits)
+    largest = 1
+    for rows in (np.flatnonzero(components == k) for k in range(components.max() + 1)):
+        if rows.size <= limit:
+            assert np.unique(folds[rows]).size == 1
+            largest = max(largest, rows.size)
+        else:
+            of_long = np.bincount(folds[rows], minlength=n_splits)
+            assert of_long.max() < rows.size
+    assert sizes.sum() == n_rows
+    assert np.ptp(sizes) <= largest
+
+
+def test_folds_repeat_themselves_and_both_forms_are_dealt_alike() -> None:
+    codes = TableLabels.of([1, 1, 2, 0, 2, -1, 3, 3, -1, 0, 0, 0])
+    folds = lw.PairKFold(3).assign(codes)
+    np.testing.assert_array_equal(folds, lw.PairKFold(3).assign(codes))
+    columns = [np.flatnonzero(codes == code) for code in (1, 2, 3, -1)]
+    y = lw.pack(np.zeros((12, 1)), similar=[*columns[:3], columns[0]], dissimilar=columns[3:])[1]
+    np.testing.assert_array_equal(folds, lw.PairKFold(3).assign(y))
+
+
+def test_every_row_of_a_table_is_tested_once_and_both_parts_can_be_read() -> None:
+    y = met_pairs(40, 60)
+    tested = np.zeros(40, dtype=int)
+    for train, test in lw.PairKFold(4).split(np.zeros((40, 1)), y):
+        tested[test] += 1
+        assert read_labels(y[train]).count + read_labels(y[test]).count <= 60
+    np.testing.assert_array_equal(tested, 1)
+
+
+def test_more_folds_than_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 5 rows, but there are only 4"):
+        lw.PairKFold(5).assign(TableLabels.of([1, 1, 0, 0]))

@@ -15,7 +15,7 @@ from likewise.statements.statements import Statements
 __all__ = ["PairKFold"]
 
 _LONGEST = 0.25
-"""Share of a fold that rows which hang together may fill: they are of few classes, folds are not."""
+"""Share of a fold that rows which hang together may fill: they are of few classes, folds not."""
 
 
 class PairKFold(BaseCrossValidator):

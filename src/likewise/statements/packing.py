@@ -195,6 +195,8 @@ def _pair_tables(pairs: Any, unlabeled: Table, name: str) -> tuple[Table, Table]
     if not _are_rows(pairs):
         named = row_pairs(pairs, unlabeled, name)
         return take_rows(unlabeled, named[:, 0]), take_rows(unlabeled, named[:, 1])
+    if isinstance(pairs, list) and hasattr(pairs[0], "shape"):
+        raise ValueError(f"`{name}` is a list of tables; pass two tables as a tuple (A, B).")
     if not isinstance(pairs, tuple):
         array = np.asarray(pairs)
         if array.ndim != 3 or array.shape[1] != 2:
