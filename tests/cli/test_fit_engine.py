@@ -209,6 +209,28 @@ def test_what_only_tables_in_memory_can_do_is_refused_with_the_reason(
     assert "--drop colour" in refuse("fit", "text.parquet", *SU[2:])
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--errors", "auto"),
+        ("--known", "rows.csv"),
+        ("--rows", "own.csv"),
+        ("--pairing", "asked"),
+    ],
+)
+def test_options_for_tables_in_memory_are_refused(
+    files: Path, refuse: Run, option: tuple[str, str]
+) -> None:
+    sentence = refuse(*FIT, *option)
+    assert option[0] in sentence
+    assert "is for tables in memory: leave out --engine." in sentence
+
+
+def test_groups_are_refused(files: Path, refuse: Run) -> None:
+    pd.DataFrame({"id": ["r001", "r002"], "group": [1, 1]}).to_parquet("groups.parquet")
+    assert "groups.parquet is a file of groups" in refuse("fit", "rows", "groups.parquet", *FIT[3:])
+
+
 class TestInterrupts:
     """Stopping a fit leaves the old model, and nothing half-written."""
 

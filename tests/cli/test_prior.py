@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import likewise as lw
+from likewise.cli.prior import _Result
 
 from .conftest import Run
 
@@ -129,13 +130,52 @@ def test_dissimilar_pairs_are_used_and_counted(succeed: Run, relate: Any) -> Non
     assert (found["similar_pairs"], found["dissimilar_pairs"]) == (30, 10)
 
 
-@pytest.mark.parametrize("method", ["km1", "pair_moments"])
-def test_methods_of_similar_pairs_refuse_others(
-    folder: Path, refuse: Run, relate: Any, method: str
-) -> None:
+def test_a_method_of_similar_pairs_refuses_others(folder: Path, refuse: Run, relate: Any) -> None:
     relate(3)
-    sentence = refuse(*PRIOR, "--method", method)
+    sentence = refuse(*PRIOR, "--method", "pair_moments")
     assert "the pairs hold 3 dissimilar ones: leave them out." in sentence
+
+
+@pytest.mark.usefixtures("few")
+def test_more_classes_have_a_share_each(succeed: Run, relate: Any) -> None:
+    relate(10)
+    options = ("--classes", "3", "--pairing", "asked", "--errors", "0.05")
+    found = json.loads(succeed(*PRIOR, *options, "--json").stdout)
+    assert sum(found["prior"]) == pytest.approx(1)
+    assert found["prior"] == sorted(found["prior"], reverse=True)
+    assert np.shape(found["interval"]) == (3, 2)
+    assert str(_Result(**found)).startswith(
+        f"class 0           {found['prior'][0]:.1%} of the rows"
+    )
+
+
+def test_contradictions_name_ids_and_the_way_out(folder: Path, refuse: Run) -> None:
+    similar = (folder / "pairs.csv").read_text().splitlines()[1:]
+    left, right = similar[0].split(",")
+    lines = ["left,right,relation", *(f"{pair},same" for pair in similar)]
+    (folder / "pairs.csv").write_text("\n".join([*lines, f"{right},{left},different"]))
+    sentence = refuse(*PRIOR)
+    for words in (repr(left), repr(right), "add --errors auto"):
+        assert words in sentence
+
+
+def test_groups_are_counted(folder: Path, succeed: Run) -> None:
+    pairs = [line.split(",") for line in (folder / "pairs.csv").read_text().splitlines()[1:]]
+    lines = [f"{name},{number}" for number, pair in enumerate(pairs) for name in pair]
+    (folder / "pairs.csv").write_text("\n".join(["id,group", *lines]))
+    output = succeed(*PRIOR).stdout
+    assert "groups            120" in output
+    assert "similar pairs" not in output
+
+
+@pytest.mark.parametrize(
+    "option", [("--classes", "3"), ("--pairing", "free"), ("--errors", "auto")]
+)
+def test_options_of_the_likelihood_are_refused_by_other_methods(
+    folder: Path, refuse: Run, option: tuple[str, str]
+) -> None:
+    sentence = refuse("prior", "missing.csv", "missing.csv", "--method", "km1", *option)
+    assert f"{option[0]} is an option of the method pair_likelihood" in sentence
 
 
 @pytest.mark.parametrize(

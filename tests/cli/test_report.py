@@ -20,12 +20,12 @@ NEW = (*OF_MODEL, "--new-pairs")
 
 @pytest.mark.usefixtures("few")
 def test_it_is_what_the_library_says_of_the_model(model: Path, succeed: Run) -> None:
-    from likewise.cli.inputs import read_inputs_of
+    from likewise.io import read_inputs_of
 
     found = json.loads(succeed(*NEW, "--level", "0.9", "--seed", "5", "--json").stdout)
     saved = load_model(model)
     inputs = read_inputs_of(saved, Path("rows.csv"), Path("pairs.csv"))
-    X, y = inputs.pack()
+    X, y = lw.pack(inputs.X, **inputs.statements)
     expected = lw.label_free_report(
         saved.estimator[-1],
         saved.estimator[:-1].transform(X),
