@@ -130,7 +130,10 @@ def _find_together(
     """Follow the penalties with all rows, and climb without each fold from there."""
     trains = _trains(sample, parts)
     for alpha, whole in zip(alphas, climb_path(sample, alphas, random_state), strict=True):
-        yield [climb(train, alpha, whole.weights) for train in trains]
+        yield [
+            climb(train, alpha, whole.weights) if train.likelihood.links.left.size else None
+            for train in trains
+        ]
 
 
 def _trains(sample: Sample, parts: Sequence[HeldOut]) -> list[Sample]:
