@@ -79,11 +79,11 @@ def test_a_model_of_the_pair_method_adds_the_probability_of_the_positive_class(
     succeed("fit", "rows.csv", "pairs.csv", "-o", "model.skops")
     rows = rows_of(succeed("predict", "model.skops", "rows.csv").stdout)
     assert list(rows[0]) == ["id", "prediction", "score", "probability"]
-    chances = np.array([float(row["probability"]) for row in rows])
+    probabilities = np.array([float(row["probability"]) for row in rows])
     scores = np.array([float(row["score"]) for row in rows])
     found = np.array([int(row["prediction"]) for row in rows])
-    np.testing.assert_allclose(chances, 1 / (1 + np.exp(-scores)))
-    assert ((chances > 0.5) == (found == 1)).all()
+    np.testing.assert_allclose(probabilities, 1 / (1 + np.exp(-scores)))
+    assert ((probabilities > 0.5) == (found == 1)).all()
     assert (found == truth).mean() > 0.9
 
 
@@ -93,10 +93,10 @@ def test_more_classes_have_a_column_of_probabilities_each(succeed: Run) -> None:
     shown = json.loads(succeed("predict", "model.skops", "rows.csv", "--json").stdout)
     names = ["probability_0", "probability_1", "probability_2"]
     assert list(shown["predictions"][0]) == ["id", "prediction", *names]
-    chances = np.array([[row[name] for name in names] for row in shown["predictions"]])
+    probabilities = np.array([[row[name] for name in names] for row in shown["predictions"]])
     found = np.array([row["prediction"] for row in shown["predictions"]])
-    np.testing.assert_allclose(chances.sum(axis=1), 1)
-    assert (chances.argmax(axis=1) == found).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities.argmax(axis=1) == found).all()
     shares = {str(label): (found == label).mean() for label in range(3)}
     assert shown["class_shares"] == pytest.approx(shares)
     assert "positive_share" not in shown

@@ -306,6 +306,43 @@ def test_a_sound_pair_classifier_comes_back(
     assert load_model(path).estimator.classes_.size == n_classes
 
 
+def test_names_of_classes_survive_and_what_is_known_of_rows_is_not_written(tmp_path: Path) -> None:
+    X, y = lw.datasets.make_gaussians(120, separation=5.0, random_state=0)
+    rng = np.random.default_rng(0)
+    pairs = rng.choice(120, size=(150, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    alike = y[pairs[:, 0]] == y[pairs[:, 1]]
+    rows, labels = lw.pack(X, similar=pairs[alike], dissimilar=pairs[~alike])
+    known = [
+        "größer" if y[0] == 1 else "klein",
+        *[None] * 118,
+        "größer" if y[119] == 1 else "klein",
+    ]
+    fitted = lw.PairClassifier(features="linear", alphas=[0.01], cv=2, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), fitted)
+    pipeline.fit(rows, labels, pairclassifier__known=known)
+    path = tmp_path / "model.skops"
+    save_model(path, Model(pipeline, Features(("a", "b")), "id", "klein"))
+    assert hasattr(fitted, "labels_")  # the fitted classifier keeps what it has
+    assert fitted.pair_information_.log_p.shape[0] == 120
+    loaded = load_model(path).estimator
+    assert loaded.classes_.tolist() == fitted.classes_.tolist()
+    np.testing.assert_array_equal(loaded.predict(X), pipeline.predict(X))
+    np.testing.assert_array_equal(loaded.predict_proba(X), pipeline.predict_proba(X))
+    for name in ("labels_", "row_proba_", "suspects_", "wrong_proba_"):
+        assert not hasattr(loaded[-1], name)
+    information = loaded[-1].pair_information_
+    assert information.value == fitted.pair_information_.value
+    assert information.log_p.size == information.left.size == information.folds.size == 0
+    with zipfile.ZipFile(path) as archive:
+        sizes = [
+            np.load(io.BytesIO(archive.read(name))).size
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        ]
+    assert max(sizes) < 20
+
+
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), ()])
 def test_a_model_of_other_columns_than_it_names_is_refused(
     tmp_path: Path, model: Model, names: tuple[str, ...]

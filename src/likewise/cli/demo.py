@@ -150,7 +150,7 @@ def _draw(
     from likewise.cli.picture import Comparison, save_picture
 
     found = {_title(name): _mean_and_error(values) for name, values in accuracies.items()}
-    comparison = Comparison(f"Waveform, 21 features\n{_setting()}", found, chance=PRIOR)
+    comparison = Comparison(f"Waveform, 21 features\n{_setting()}", found, baseline=PRIOR)
     estimates = {MEASURES[name]: (j.value, *j.interval, j.truth) for name, j in judged.items()}
     with waiting("Drawing"):
         save_picture(output, _example(seed), comparison, estimates)

@@ -45,13 +45,13 @@ class Comparison:
     title : str
     accuracies : dict
         Mean and standard error of each method, by its title.
-    chance : float
+    baseline : float
         The accuracy of always answering +1, which needs no learning.
     """
 
     title: str
     accuracies: Mapping[str, tuple[float, float]]
-    chance: float
+    baseline: float
 
 
 def save_picture(
@@ -122,7 +122,7 @@ def _draw_comparison(ax: "Axes", comparison: Comparison) -> None:
         )
         _write_above(ax, f"{mean:.1%}", 100 * mean, height)
     # The axis does not start at zero, so what no learning would reach is drawn to compare with.
-    ax.axvline(100 * comparison.chance, color=GREY, ls=":", lw=2, label="always answering +1")
+    ax.axvline(100 * comparison.baseline, color=GREY, ls=":", lw=2, label="always answering +1")
     ax.set_yticks(heights, [title.replace(" (", "\n(") for title in comparison.accuracies])
     ax.set_ylim(len(heights) - 0.5, -0.7)  # the first on top
     ax.margins(x=0.12)
