@@ -27,6 +27,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, Likelihood, log_sum
@@ -181,13 +182,15 @@ class TableLikelihood(Likelihood):
         """Return what the statements imply; see `Likelihood`."""
         eta = np.exp(log_p)
         log_p = self._masked(log_p)
+        if self.is_exact and self._has_shares:
+            start = None if near is None else near.state
+            return self._coupled(eta, self._coupling.solve(self._components.add(log_p), start))
+        if near is not None and _are_exchanged(near.posteriors, eta):
+            near = None  # messages of many rows hold each other: they do not turn round
         start = None if near is None else near.state
         if not self.is_exact:
             return self._propagated(eta, self._erring.solve(log_p, eta, start))
-        fields = self._components.add(log_p)
-        if self._has_shares:
-            return self._coupled(eta, self._coupling.solve(fields, start))
-        return self._contracted(eta, fields, start)
+        return self._contracted(eta, self._components.add(log_p), start)
 
     def _contracted(
         self, eta: FloatArray, fields: FloatArray, messages: FloatArray | None
@@ -286,6 +289,12 @@ class TableLikelihood(Likelihood):
         if of_links.size:
             np.maximum.at(wrong, self.links.statement, of_links)
         return wrong
+
+
+def _are_exchanged(before: FloatArray, after: FloatArray) -> bool:
+    """Tell whether classes, (n_rows, n_classes), agree better under other names."""
+    names = linear_sum_assignment(before.T @ after, maximize=True)[1]
+    return not np.array_equal(names, np.arange(names.size))
 
 
 def _check_known(components: Components, known: IntArray) -> None:
