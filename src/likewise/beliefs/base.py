@@ -21,6 +21,9 @@ from likewise.statements.statements import Links, Statements
 
 __all__ = ["Beliefs", "HeldOut", "Likelihood", "log_probabilities", "log_sum"]
 
+_RIPPLE = 1e-3
+"""Deviation of the scores of a model without features."""
+
 
 @dataclass(frozen=True)
 class Beliefs:
@@ -250,7 +253,7 @@ class Likelihood(ABC):
         key = fold.rows.tobytes()
         if key not in self._baselines:
             row, found = fold.likelihood.constant()
-            gain = self._gain(fold, np.tile(row, (self.n_rows, 1)), found)
+            gain = self._gain(fold, _nearly_constant(row, self.n_rows), found)
             if not np.isfinite(gain):
                 gain = self._independent(fold, np.exp(row), found.error_rate)
             self._baselines[key] = gain
@@ -275,17 +278,27 @@ class Likelihood(ABC):
         k = self.n_classes
 
         def objective(offsets: FloatArray) -> tuple[float, FloatArray]:
-            scores = np.tile(np.append(0.0, offsets), (self.n_rows, 1))
-            found = self.evaluate(log_probabilities(scores))
+            scores = np.append(0.0, offsets)
+            found = self.evaluate(_nearly_constant(scores, self.n_rows))
             # A weak prior, worth one row of every class, keeps probabilities off zero.
-            eta = np.exp(log_probabilities(scores[:1]))[0]
+            eta = np.exp(log_probabilities(scores[None]))[0]
             value = found.value + float(np.log(eta).sum())
             gradient = found.gradient.sum(axis=0) + 1.0 - k * eta
             return -value / self.size, -gradient[1:] / self.size
 
         found = minimize(objective, np.linspace(-0.5, -1.0, k - 1), jac=True, method="L-BFGS-B")
         row = log_probabilities(np.append(0.0, found.x)[None])
-        return row[0], self.evaluate(np.tile(row, (self.n_rows, 1)))
+        return row[0], self.evaluate(_nearly_constant(row[0], self.n_rows))
+
+
+def _nearly_constant(scores: FloatArray, n_rows: int) -> FloatArray:
+    """Return log-probabilities that are the same for all rows but for a ripple.
+
+    Without it, two classes of one size would be in balance: answers that may be wrong could then
+    not decide which rows are of either, and would look as if most of them were wrong.
+    """
+    ripple = _RIPPLE * np.random.default_rng(0).standard_normal((n_rows, scores.size))
+    return log_probabilities(scores + ripple)
 
 
 def log_sum(terms: FloatArray) -> FloatArray:
