@@ -1,4 +1,4 @@
-"""Rows of two Gaussian classes in one dimension, whose class chances are known."""
+"""Rows of two Gaussian classes in one dimension, whose class probabilities are known."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
+from likewise.beliefs.expansion import Counts
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Weighted sums of the scores of several feature maps."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +8,19 @@ import scipy.sparse as sp
 from sklearn.preprocessing import PolynomialFeatures
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
-from likewise.scores.design import Design, Sample
+from likewise.beliefs.base import log_probabilities
+from likewise.beliefs.expansion import Counts
+from likewise.beliefs.table import TableLikelihood
 from likewise.scores.features import RadialFeatures
 from likewise.scores.maps import FeatureMap
-from likewise.search.blend import Entry, blend
-from likewise.search.crossfit import Candidate, judge
-from likewise.search.model import PairModel, evaluate
+from likewise.search.blend import Entry, blend, join
+from likewise.search.crossfit import Candidate, parts_of
 from tests.search.gaussians import Gaussians
+from tests.search.samples import answered, fresh, two_gaussians
 
 COUNTS = Counts(400, 400)
 FOLDS = np.concatenate([np.arange(400) % 4] * 3)
+LIKELIHOOD = fresh(COUNTS)
 
 
 def column(position: int) -> FeatureMap:
@@ -32,7 +33,7 @@ def entries(*scores: FloatArray) -> list[Entry]:
     return [
         Entry(
             column(i),
-            Candidate(0.1, PairModel(np.eye(4)[:, i : i + 1]), np.zeros(4), one[:, None]),
+            Candidate(0.1, np.eye(4)[:, i : i + 1], np.zeros(4), 400.0, one[:, None]),
         )
         for i, one in enumerate(scores)
     ]
@@ -40,7 +41,7 @@ def entries(*scores: FloatArray) -> list[Entry]:
 
 def summed(parts: list[Entry]) -> Entry:
     """Return the sum of what is known to have one."""
-    found = blend(parts, COUNTS, FOLDS)
+    found = blend(parts, LIKELIHOOD, parts_of(LIKELIHOOD, FOLDS))
     assert found is not None
     return found
 
@@ -51,9 +52,9 @@ def truth(rng: np.random.Generator) -> FloatArray:
     return np.asarray(2.5 * Gaussians(2.5, 0.7).draw(rng, COUNTS) + np.log(0.7 / 0.3))
 
 
-def value(scores: FloatArray) -> float:
-    sample = Sample(Design(scores[:, None], np.zeros(1), np.ones(1)), COUNTS)
-    return evaluate(scores[:, None], sample)[0].value
+def information(scores: FloatArray) -> float:
+    """Return what scores tell, in nats per pair."""
+    return LIKELIHOOD.evaluate(log_probabilities(scores)).value / COUNTS.pairs
 
 
 def test_two_half_blind_scores_are_better_together(
@@ -61,25 +62,24 @@ def test_two_half_blind_scores_are_better_together(
 ) -> None:
     noise = 4.0 * rng.standard_normal((2, truth.size))
     found = summed(entries(truth + noise[0], truth + noise[1]))
-    assert found.candidate.information > -min(value(0.4 * (truth + one)) for one in noise)
+    assert found.candidate.information > max(information(0.4 * (truth + one)) for one in noise)
     first, second = found.weights.values()
-    assert first + second == pytest.approx(1.0)
-    assert first == pytest.approx(0.5, abs=0.1)  # they are equally noisy
+    assert first / (first + second) == pytest.approx(0.5, abs=0.1)  # they are equally noisy
 
 
 def test_noise_gets_little_weight(rng: np.random.Generator, truth: FloatArray) -> None:
     parts = entries(truth, 3.0 * rng.standard_normal(truth.size))
     found = summed(parts)
-    assert found.weights[parts[0]] > 0.85
+    first, second = (abs(found.weights.get(part, 0.0)) for part in parts)
+    assert first > 5 * second
 
 
 def test_scores_with_the_classes_exchanged_are_turned_round(truth: FloatArray) -> None:
     straight = summed(entries(truth, truth))
     turned = summed(entries(truth, -truth))
     np.testing.assert_allclose(turned.candidate.scores, straight.candidate.scores)
-    np.testing.assert_allclose(
-        turned.candidate.model.weights[4], -straight.candidate.model.weights[4]
-    )
+    one, other = (list(found.weights.values())[1] for found in (straight, turned))
+    assert other == pytest.approx(-one)
 
 
 def test_the_weights_of_a_fold_do_not_see_its_pairs(
@@ -100,46 +100,48 @@ def test_the_weights_of_a_fold_do_not_see_its_pairs(
     assert shifts[1] > 1e-4
 
 
-def with_pair_shares(*scores: FloatArray) -> list[Entry]:
-    """Return scores of models with free pair shares, far from those of pairs formed at random."""
-    model = PairModel(np.eye(4)[:, :1], np.array([0.5, 0.5]))
-    return [
-        replace(part, candidate=replace(part.candidate, model=model)) for part in entries(*scores)
-    ]
+def test_free_pair_shares_are_learned(rng: np.random.Generator) -> None:
+    model = Gaussians(2.5, 0.7)
+    truth = model.log_odds(model.draw(rng, COUNTS, 0.3))
+    freely = fresh(COUNTS, pairing="free")
+    noise = rng.standard_normal((2, truth.size))
+    found = blend(entries(truth + noise[0], truth + noise[1]), freely, parts_of(freely, FOLDS))
+    assert found is not None
+    assert found.candidate.information > information(truth) + 0.05
 
 
-def test_free_pair_shares_are_learned(truth: FloatArray) -> None:
-    shares = summed(with_pair_shares(truth, truth)).candidate.model.pair_shares
-    assert shares is not None
-    assert shares.sum() == pytest.approx(1.0)
-    assert shares[1] == pytest.approx(Gaussians(2.5, 0.7).pair_share, abs=0.04)
+def test_a_sum_explains_answers_about_one_table(rng: np.random.Generator) -> None:
+    rows, classes = two_gaussians(rng, 300, separation=2.5)
+    truth = Gaussians(2.5, 0.7).log_odds(rows[:, 0])
+    likelihood = TableLikelihood(answered(rng, classes, 300), 2)
+    parts = parts_of(likelihood, np.arange(300) % 4)
+    noise = 3.0 * rng.standard_normal((2, 300))
+    found = blend(entries(truth + noise[0], truth + noise[1]), likelihood, parts)
+    assert found is not None
+    assert found.candidate.n_judged >= 300
+    assert found.candidate.evidence.sum() > 10
+    errors = [np.mean((one > 0) != (classes == 1)) for one in (truth + noise[0], truth + noise[1])]
+    assert np.mean((found.candidate.scores[:, 0] > 0) != (classes == 1)) < min(errors) + 0.01
 
 
-def test_the_pair_shares_of_a_fold_do_not_see_its_pairs(
-    truth: FloatArray, monkeypatch: pytest.MonkeyPatch
+def test_the_model_of_a_sum_scores_rows_as_its_parts_do_together(
+    rng: np.random.Generator, truth: FloatArray
 ) -> None:
-    seen: list[list[PairModel]] = []
-
-    def judge_and_tell(sample: Sample, parts: Any, alpha: Any, model: Any, refit: Any) -> Candidate:
-        parts = list(parts)
-        seen.append([refit(part) for part in parts])
-        return judge(sample, parts, alpha, model, refit)
-
-    monkeypatch.setattr("likewise.search.blend.judge", judge_and_tell)
-    swayed = truth.copy()
-    members = np.r_[COUNTS.left, COUNTS.right]
-    of_fold = members[FOLDS[members] == 0]
-    swayed[of_fold] = np.abs(truth[of_fold])  # as if most of its pairs were of one class
-    for scores in (truth, swayed):
-        summed(with_pair_shares(scores, scores))
-    plain, other = (np.array([model.pair_shares for model in models]) for models in seen)
-    np.testing.assert_allclose(plain[0], other[0], rtol=1e-6)
-    assert np.abs(plain[1] - other[1]).max() > 0.01
+    parts = entries(truth + rng.standard_normal(truth.size), truth)
+    found = summed(parts)
+    new = rng.standard_normal((5, 3))
+    weights = join(found, {part: part.candidate for part in parts}).weights
+    expected = found.offset + sum(
+        weight * part.features.design(new).decide(part.candidate.weights)
+        for part, weight in found.weights.items()
+    )
+    np.testing.assert_allclose(found.features.design(new).decide(weights), expected)
 
 
 def test_one_score_is_no_sum(rng: np.random.Generator, truth: FloatArray) -> None:
     noise = rng.standard_normal(truth.size)
-    assert blend(entries(truth + noise, truth + 3.0 * noise), COUNTS, FOLDS) is None
+    tried = entries(truth + noise, truth + 3.0 * noise)
+    assert blend(tried, LIKELIHOOD, parts_of(LIKELIHOOD, FOLDS)) is None
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])

@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 
-from likewise.beliefs.fresh import Counts
+from likewise.beliefs.expansion import Counts
+from likewise.beliefs.table import TableLikelihood
 from likewise.search import pairing
 from likewise.search.pairing import PairingTest
 from tests.search.gaussians import Gaussians
+from tests.search.samples import fresh, met, random_pairs, statements_of, two_gaussians
 
-COUNTS = Counts(300, 300)
+COUNTS = Counts(400, 400)
 
 
 def run(model: Gaussians, seed: int, counts: Counts, pair_share: float | None) -> PairingTest:
     rows = model.draw(np.random.default_rng(seed), counts, pair_share)
-    return pairing.compare_pairings(model.log_odds(rows)[:, None], counts)
+    return pairing.compare_pairings(model.log_odds(rows)[:, None], fresh(counts))
 
 
 @pytest.mark.parametrize(("prior", "pair_share"), [(0.85, 0.5), (0.7, 0.2), (0.6, 0.99)])
@@ -36,7 +38,9 @@ def test_expected_shares_follow_from_the_shares_of_rows() -> None:
 def test_the_statistic_is_never_negative_and_scores_may_be_on_any_scale() -> None:
     model = Gaussians(2.0, 0.7)
     scores = model.log_odds(model.draw(np.random.default_rng(0), COUNTS))[:, None]
-    plain, shrunk = (pairing.compare_pairings(factor * scores, COUNTS) for factor in (1.0, 0.3))
+    plain, shrunk = (
+        pairing.compare_pairings(factor * scores, fresh(COUNTS)) for factor in (1.0, 0.3)
+    )
     assert plain.statistic >= 0
     assert shrunk.statistic == pytest.approx(plain.statistic, abs=0.05)
 
@@ -51,11 +55,30 @@ def test_three_classes_are_tested_with_two_degrees_of_freedom() -> None:
         rows = means[labels] + rng.standard_normal((counts.rows, 2))
         return np.asarray(rows @ means.T - 0.5 * (means**2).sum(axis=1) + np.log(prior))
 
-    random = pairing.compare_pairings(scores(prior**2 / (prior @ prior)), counts)
-    odd = pairing.compare_pairings(scores(np.array([0.2, 0.3, 0.5])), counts)
+    random = pairing.compare_pairings(scores(prior**2 / (prior @ prior)), fresh(counts, 3))
+    odd = pairing.compare_pairings(scores(np.array([0.2, 0.3, 0.5])), fresh(counts, 3))
     assert random.p_value > 0.01
     assert odd.p_value < 1e-4
     assert odd.pair_shares == pytest.approx((0.2, 0.3, 0.5), abs=0.1)
+
+
+def test_pairs_met_in_one_table_agree_with_random_pairing_and_odd_ones_do_not(
+    rng: np.random.Generator,
+) -> None:
+    rows, classes = two_gaussians(rng, 400, n_columns=1)
+    scores = Gaussians(3.0, 0.7).log_odds(rows)
+    at_random = met(rng, classes, 300)
+    pairs = random_pairs(rng, 400, 4000)
+    same = classes[pairs[:, 0]] == classes[pairs[:, 1]]
+    of_second = classes[pairs[:, 0]] == 1
+    odd = np.vstack([pairs[same & of_second][:100], pairs[same & ~of_second][:200]])
+    agree, against = (
+        pairing.compare_pairings(scores, TableLikelihood(one, 2, "random"))
+        for one in (at_random, statements_of(400, odd))
+    )
+    assert agree.p_value > 0.01
+    assert against.p_value < 1e-3
+    assert against.pair_shares == pytest.approx((1 / 3, 2 / 3), abs=0.1)
 
 
 def test_the_verdict_is_a_sentence() -> None:

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV
 
 import likewise as lw
@@ -17,6 +18,17 @@ def test_the_pair_likelihood_of_constant_scores_is_zero_and_of_good_ones_is_not(
     assert lw.pair_log_likelihood(y, -good) == pytest.approx(lw.pair_log_likelihood(y, good))
     by_class = np.column_stack([np.zeros(8), good])
     assert lw.pair_log_likelihood(y, by_class) == pytest.approx(lw.pair_log_likelihood(y, good))
+
+
+def test_answers_about_one_table_are_explained_by_good_scores_alone() -> None:
+    table, good = np.zeros((6, 1)), np.array([3.0, 3.0, 3.0, -3.0, -3.0, -3.0])
+    y = lw.pack(table, similar=[(0, 1), (1, 2), (3, 4)], dissimilar=[(0, 3), (2, 4)])[1]
+    assert sp.issparse(y)
+    assert lw.pair_log_likelihood(y, np.zeros(6)) <= 1e-9  # no constant does better than the best
+    told = lw.pair_log_likelihood(y, good)
+    assert told > 0.2
+    assert lw.pair_log_likelihood(y, -good) == pytest.approx(told)
+    assert lw.pair_log_likelihood(y, good[[0, 3, 1, 4, 2, 5]]) < 0
 
 
 def test_the_pair_likelihood_refuses_scores_of_another_shape() -> None:
