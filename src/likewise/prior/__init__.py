@@ -23,19 +23,29 @@ def estimate_prior(
     y: ArrayLike,
     *,
     method: str = "pair_likelihood",
+    n_classes: int = 2,
+    pairing: str = "auto",
+    error_rate: float | str = 0.0,
     level: float = 0.95,
     random_state: Any = None,
 ) -> PriorEstimate:
-    """Estimate the share of the majority class from similar pairs and unlabeled rows.
+    """Estimate the share of the majority class, or of every class, from statements about rows.
 
     Parameters
     ----------
     X : table of shape (n_rows, n_features)
-    y : integer array of shape (n_rows,)
+    y : integer array of shape (n_rows,), or CSR matrix of shape (n_rows, n_statements)
         Weak labels as `likewise.pack` makes them.
     method : {"pair_likelihood", "pair_moments", "km1", "km2"}, default "pair_likelihood"
         "pair_moments" assumes less of the classes' shapes and is less accurate; "km1" and "km2"
         are the paper's: they are not consistent and have no interval.
+    n_classes : int, default 2
+    pairing : {"auto", "asked", "random", "free"}, default "auto"
+        How statements came about, as in `likewise.PairClassifier`; "auto" does not test for free
+        pair shares.
+    error_rate : float or "auto", default 0.0
+        Probability that a statement about one table is wrong. This, `n_classes` and `pairing` are
+        for the method "pair_likelihood".
     level : float, default 0.95
         Level of the interval.
     random_state : int, RandomState instance or None
@@ -43,6 +53,7 @@ def estimate_prior(
     Returns
     -------
     PriorEstimate
+        Of more than two classes its value is an array, the largest share first.
 
     Examples
     --------
@@ -54,12 +65,25 @@ def estimate_prior(
     True
     """
     estimators: dict[str, Any] = {
-        "pair_likelihood": PairLikelihoodPrior(level=level, random_state=random_state),
+        "pair_likelihood": PairLikelihoodPrior(
+            n_classes,
+            pairing=pairing,
+            error_rate=error_rate,
+            level=level,
+            random_state=random_state,
+        ),
         "pair_moments": PairMomentPrior(level=level, random_state=random_state),
         "km1": KernelMeanPrior("km1"),
         "km2": KernelMeanPrior("km2"),
     }
     if method not in estimators:
         raise ValueError(f"There is no method {method!r}; choose one of {', '.join(estimators)}.")
+    usual = {"n_classes": 2, "pairing": "auto", "error_rate": 0.0}
+    given = {"n_classes": n_classes, "pairing": pairing, "error_rate": error_rate}
+    for name, value in given.items():
+        if method != "pair_likelihood" and value != usual[name]:
+            raise ValueError(
+                f"{name} is for method='pair_likelihood'; leave it out with method={method!r}."
+            )
     estimate: PriorEstimate = estimators[method].fit(X, y).estimate_
     return estimate

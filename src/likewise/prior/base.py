@@ -3,17 +3,22 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 
-@dataclass(frozen=True)
+__all__ = ["PriorEstimate"]
+
+
+@dataclass(frozen=True, eq=False)
 class PriorEstimate:
-    """The share of the majority class, estimated from similar pairs and unlabeled rows.
+    """The share of the majority class, or of every class, estimated without labels.
 
     Attributes
     ----------
-    value : float
-        Share of the majority class, in [0.5, 1].
-    interval : tuple of two floats, or None
-        Confidence interval; None where the method has none.
+    value : float, or array of shape (n_classes,)
+        Share of the majority class, in [0.5, 1]; for more than two classes the shares of all, the
+        largest first.
+    interval : tuple of two floats, array of shape (n_classes, 2), or None
+        Confidence interval, or one for each class; None where the method has none.
     level : float or None
         Confidence level of the interval.
     method : str
@@ -27,21 +32,37 @@ class PriorEstimate:
     majority class 0.710 (95 % interval 0.660 to 0.750, pair_moments)
     """
 
-    value: float
-    interval: tuple[float, float] | None
+    value: Any
+    interval: Any
     level: float | None
     method: str
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
     def __float__(self) -> float:
-        return self.value
+        """Return the share of the majority class."""
+        return float(np.max(self.value))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PriorEstimate):
+            return NotImplemented
+        return (
+            np.array_equal(self.value, other.value)
+            and np.array_equal(self.interval, other.interval)
+            and (self.level, self.method) == (other.level, other.method)
+            and self.diagnostics == other.diagnostics
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        line = f"majority class {self.value:.3f} ({self._interval_text()}, {self.method})"
+        names = "majority class" if np.ndim(self.value) == 0 else "classes"
+        shares = ", ".join(f"{share:.3f}" for share in np.ravel(self.value))
+        line = f"{names} {shares} ({self._interval_text()}, {self.method})"
         return "; ".join([line, *self.diagnostics.get("notes", [])])
 
     def _interval_text(self) -> str:
         if self.interval is None or self.level is None:
             return "no interval"
-        low, high = self.interval
-        return f"{100 * self.level:g} % interval {low:.3f} to {high:.3f}"
+        pairs = np.reshape(self.interval, (-1, 2))
+        text = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in pairs)
+        return f"{100 * self.level:g} % interval{'s' if len(pairs) > 1 else ''} {text}"

@@ -20,7 +20,7 @@ from likewise.prior.scores import HeldOut, ScoredPrior
 from likewise.search.calibration import calibrate
 from likewise.search.fitted import Calibrated, calibrated
 from likewise.search.learn import Learned
-from likewise.search.settings import Settings
+from likewise.search.settings import Settings, check_pairing
 from likewise.statements.statements import Statements
 
 __all__ = ["PairLikelihoodPrior"]
@@ -50,7 +50,7 @@ class PairLikelihoodPrior(ScoredPrior):
         are arrays, classes by size. ``diagnostics``:
         ``information`` (nats per held-out pair), ``features``, ``alpha`` (None if the score is a
         sum over several kinds of features), ``n_pairs``, ``n_rows``, and ``notes``.
-    prior_ : float
+    prior_ : float, or array of shape (n_classes,)
         The estimate's value.
 
     Examples
@@ -85,6 +85,8 @@ class PairLikelihoodPrior(ScoredPrior):
         self.error_rate = error_rate
 
     def _settings(self, statements: Statements | None) -> Settings:
+        is_fresh = statements is None or statements.is_fresh
+        check_pairing(self.pairing, self.error_rate, is_fresh=is_fresh)
         settings = super()._settings(statements)
         return replace(
             settings,

@@ -13,7 +13,7 @@ from likewise.beliefs.fresh import FreshLikelihood
 from likewise.beliefs.table import TableLikelihood
 from likewise.statements.statements import Statements
 
-__all__ = ["KINDS", "Settings", "default_alphas", "default_pairing"]
+__all__ = ["KINDS", "Settings", "check_pairing", "default_alphas", "default_pairing"]
 
 _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 """Penalties for a sample of `_USUAL_PAIRS` pairs."""
@@ -81,6 +81,31 @@ KINDS: dict[str, Callable[[Statements, Settings, NDArray[np.intp] | None], Likel
     "free": _fresh_or_table,
 }
 """How statements can have come about, and the likelihood of each kind."""
+
+
+def check_pairing(pairing: str, error_rate: float | str, *, is_fresh: bool) -> None:
+    """Raise unless statements of this form can have come about this way.
+
+    Parameters
+    ----------
+    pairing : str
+        "auto", or a name in `KINDS`.
+    error_rate : float or "auto"
+    is_fresh : bool
+        Whether pairs are rows of their own, rather than statements about one table.
+    """
+    if pairing not in ("auto", *KINDS):
+        raise ValueError(f"pairing must be one of {', '.join(['auto', *KINDS])}; got {pairing!r}.")
+    if is_fresh and pairing == "asked":
+        raise ValueError(
+            "pairing='asked' is for statements about the rows of one table; these are fresh pairs. "
+            "Pass row numbers to likewise.pack."
+        )
+    if is_fresh and error_rate != 0.0:
+        raise ValueError(
+            "error_rate is for statements about the rows of one table; these are fresh pairs. Pass "
+            "row numbers to likewise.pack, or error_rate=0.0."
+        )
 
 
 def default_alphas(n_pairs: float) -> tuple[float, ...]:
