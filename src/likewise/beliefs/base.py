@@ -114,6 +114,31 @@ class Likelihood(ABC):
             Those of nearby probabilities: the search begins there.
         """
 
+    def slope(
+        self, scores: FloatArray, near: Beliefs | None = None
+    ) -> tuple[float, FloatArray, Beliefs | None]:
+        """Return the value and its gradient in the scores: all that a climb needs.
+
+        A kind of statement that has a short cut to these may take it.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, m)
+            One column for two classes, one per class for more.
+        near : Beliefs, optional
+            Of nearby scores.
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (n_rows, m)
+        beliefs : Beliefs or None
+            For the next call; None after a short cut.
+        """
+        found = self.evaluate(log_probabilities(scores), near)
+        gradient = found.gradient[:, 1:] if scores.shape[1] == 1 else found.gradient
+        return found.value, gradient, found
+
     @abstractmethod
     def among(self, chosen: NDArray[np.bool_]) -> "Likelihood":
         """Return the likelihood of some of the rows and of the statements about them alone."""

@@ -111,6 +111,10 @@ class Components:
         """Add up values of rows and classes, (n_rows, n_classes), over components."""
         return np.asarray(self._adder @ np.ascontiguousarray(self._turned(of_rows)))
 
+    def add_up(self, of_rows: FloatArray) -> FloatArray:
+        """Add up values of rows, (n_rows,), over components."""
+        return np.asarray(np.bincount(self.of_row, of_rows, self.count), dtype=np.float64)
+
     def spread(self, of_components: FloatArray) -> FloatArray:
         """Give every row the values of its component, (n_rows, n_classes)."""
         return self._turned(of_components[self.of_row])

@@ -295,8 +295,8 @@ class _Amounts:
     def of(cls, components: Components, of_rows: FloatArray, n_classes: int) -> "_Amounts":
         flips = components.is_flipped
         if flips is None:
-            return cls(_added(components, of_rows), None, n_classes)
-        own, other = (_added(components, np.where(here, of_rows, 0.0)) for here in (~flips, flips))
+            return cls(components.add_up(of_rows), None, n_classes)
+        own, other = (components.add_up(np.where(here, of_rows, 0.0)) for here in (~flips, flips))
         return cls(own, other, n_classes)
 
     def total(self, beliefs: FloatArray) -> FloatArray:
@@ -317,10 +317,6 @@ class _Amounts:
         if self.other is not None:
             found = found + self.other[chosen, None, None] * np.eye(self.n_classes)[::-1]
         return np.asarray(found)
-
-
-def _added(components: Components, of_rows: FloatArray) -> FloatArray:
-    return np.asarray(np.bincount(components.of_row, of_rows, components.count), dtype=np.float64)
 
 
 def _shares(values: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ learning begins at a large penalty from several starting points and follows the 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +19,25 @@ from likewise.beliefs.base import Beliefs
 from likewise.search.sample import Sample
 from likewise.search.starts import starting_weights
 
-__all__ = ["Climbed", "climb", "climb_path", "exchanged", "ordered"]
+__all__ = ["FINAL", "Climbed", "Effort", "climb", "climb_path", "exchanged", "ordered"]
 
-_MOST_STEPS = 100
-"""Of L-BFGS at one penalty; the next penalty goes on from there."""
 _FLAT = 0.01
 """Standard deviation of scores that counts as none."""
-_FIRST_STEPS = 25
-"""Of L-BFGS from each start: enough to tell which leads highest."""
+
+
+class Effort(NamedTuple):
+    """How far to climb: steps of L-BFGS at most, and the relative gain that ends them."""
+
+    steps: int
+    tol: float
+
+
+FINAL = Effort(500, 1e-9)
+"""For a model that is kept."""
+_SEARCH = Effort(100, 1e-5)
+"""At one penalty of many; the next one goes on from there."""
+_FIRST, _SECOND = Effort(8, 1e-5), Effort(20, 1e-5)
+"""From each start, and from the better half of them: enough to tell which leads highest."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +73,11 @@ class _Objective:
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         weights = vector.reshape(self._shape)
         sample, size = self._sample, self._sample.likelihood.size
-        found, slopes = sample.evaluate(sample.design.decide(weights), self.beliefs)
-        self.beliefs = found  # the next point is near
+        scores = sample.design.decide(weights)
+        own, slopes, self.beliefs = sample.likelihood.slope(scores, self.beliefs)
         gradient = sample.design.pull(slopes) / -size
         gradient[:-1] += self._alpha * weights[:-1]
-        value = -found.value / size + 0.5 * self._alpha * float(np.sum(weights[:-1] ** 2))
+        value = -own / size + 0.5 * self._alpha * float(np.sum(weights[:-1] ** 2))
         return value, gradient.ravel()
 
 
@@ -74,7 +86,7 @@ def climb(
     alpha: float,
     start: FloatArray,
     near: Beliefs | None = None,
-    most_steps: int = _MOST_STEPS,
+    effort: Effort = _SEARCH,
 ) -> Climbed:
     """Maximise the penalised likelihood from a starting point.
 
@@ -86,7 +98,7 @@ def climb(
     start : array of shape (n_features + 1, m)
     near : Beliefs, optional
         At nearby weights.
-    most_steps : int
+    effort : Effort
 
     Returns
     -------
@@ -101,10 +113,11 @@ def climb(
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": most_steps, "ftol": 1e-7, "maxcor": 20},
+        options={"maxiter": effort.steps, "ftol": effort.tol, "maxcor": 10},
     )
     weights = found.x.reshape(start.shape)
-    beliefs = sample.evaluate(sample.design.decide(weights), objective.beliefs)[0]
+    last = objective.beliefs if objective.beliefs is not None else near
+    beliefs = sample.evaluate(sample.design.decide(weights), last)[0]
     return Climbed(weights, float(found.fun), beliefs)
 
 
@@ -129,12 +142,12 @@ def climb_path(
     is_named = sample.likelihood.is_named
     if is_named and sample.n_classes == 2:
         starts = [*starts, *(-start for start in starts)]
-    found = _best([(start, None) for start in starts], sample, alphas[0], _FIRST_STEPS)
+    found = _begin(starts, sample, alphas[0])
     tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
     guide = _at_random(sample, alphas, random_state)
     for step, alpha in enumerate(alphas):
         if step and _is_flat(sample, found):
-            found = _best([(start, None) for start in starts], sample, alpha, _FIRST_STEPS)
+            found = _begin(starts, sample, alpha)
         here = (found.weights, found.beliefs)
         other = [(starts[step % len(starts)], None)] if tries_again and step else []
         other += [(one.weights, None) for one in islice(guide, 1)]
@@ -160,14 +173,24 @@ def _at_random(
     return climb_path(Sample(sample.design, likelihood), alphas, random_state)
 
 
+def _begin(starts: Sequence[FloatArray], sample: Sample, alpha: float) -> Climbed:
+    """Climb a little from every start, farther from the better half, and return the best."""
+    found = sorted(
+        (climb(sample, alpha, start, None, _FIRST) for start in starts),
+        key=lambda one: one.objective,
+    )
+    better = found[: (len(found) + 1) // 2]
+    return _best([(one.weights, one.beliefs) for one in better], sample, alpha, _SECOND)
+
+
 def _best(
     starts: Sequence[tuple[FloatArray, Beliefs | None]],
     sample: Sample,
     alpha: float,
-    most_steps: int = _MOST_STEPS,
+    effort: Effort = _SEARCH,
 ) -> Climbed:
     """Climb from several points, and return the best of what they lead to."""
-    found = (climb(sample, alpha, start, near, most_steps) for start, near in starts)
+    found = (climb(sample, alpha, start, near, effort) for start, near in starts)
     return min(found, key=lambda one: one.objective)
 
 

@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import HeldOut, Likelihood, log_probabilities
-from likewise.search.climb import Climbed, climb, climb_path, exchanged
+from likewise.search.climb import FINAL, Climbed, climb, climb_path, exchanged
 from likewise.search.sample import Sample
 
 __all__ = ["Candidate", "aligned", "cross_fit", "cross_fit_at", "fit_whole", "parts_of"]
@@ -175,7 +175,7 @@ def fit_whole(sample: Sample, candidate: Candidate) -> Candidate:
     """
     if candidate.alpha is None:
         return candidate
-    found = climb(sample, candidate.alpha, candidate.weights)
+    found = climb(sample, candidate.alpha, candidate.weights, effort=FINAL)
     before, after = (
         sample.population.decide(weights) for weights in (candidate.weights, found.weights)
     )
