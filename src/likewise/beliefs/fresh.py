@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs, HeldOut, Likelihood
+from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_sum
 from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
 from likewise.beliefs.fixed_point import settle
 from likewise.engines.rows import Positions, row_numbers
@@ -122,8 +122,8 @@ class FreshLikelihood(Likelihood):
         rate = np.ones(found.shares.size)
         if pair_shares is not None:
             rate = pair_shares / found.shares**2
-        together = eta[counts.left] * eta[counts.right] * rate
-        eta[counts.left] = eta[counts.right] = together / together.sum(axis=1, keepdims=True)
+        together = ordered[counts.left] + ordered[counts.right] + np.log(rate)
+        eta[counts.left] = eta[counts.right] = np.exp(together - log_sum(together)[:, None])
         left, right = eta[counts.dissimilar_left], eta[counts.dissimilar_right]
         apart = left * (1.0 - right), right * (1.0 - left)
         for part, values in zip(
