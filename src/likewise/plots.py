@@ -32,6 +32,8 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, GREY = "#1a1a1a", "#7f7f7f"
 
 _GRID_POINTS = 200
+_MOST_NUMBERED = 10
+"""Classes up to which every cell of a table has room for its number."""
 
 
 def plot_losses(ax: "Axes | None" = None) -> "Axes":
@@ -113,8 +115,8 @@ def plot_su_losses(
 def plot_score_histograms(clf: Any, X: Table, y: ArrayLike, ax: "Axes | None" = None) -> "Axes":
     """Draw how decision values spread over pair members and over unlabeled rows.
 
-    Similar pairs hold the larger class more often than the unlabeled rows do, so a classifier that
-    has found the classes shows the two histograms shifted against each other.
+    Similar pairs hold the majority class more often than the unlabeled rows do, so a classifier
+    that has found the classes shows the two histograms shifted against each other.
 
     Parameters
     ----------
@@ -190,22 +192,29 @@ def plot_decision_map(
 
 def plot_label_free_report(
     estimates: Mapping[str, Any],
-    chances: NDArray[np.float64],
-    predictions: NDArray[np.bool_],
+    probabilities: NDArray[np.float64],
+    predictions: NDArray[np.intp],
     level: float,
+    *,
+    classes: Sequence[Any],
 ) -> "Figure":
-    """Draw estimates with their intervals, and the chances of the rows behind them.
+    """Draw estimates with their intervals, and the probabilities of the rows behind them.
+
+    Of two classes, rows are counted by their probability; of more, by the class that is predicted
+    and the class that they are expected to be of.
 
     Parameters
     ----------
     estimates : mapping of str to Estimate
         Titles, and what has a ``value`` and an ``interval``.
-    chances : array of shape (n_rows,)
-        Chance of class +1 of unlabeled rows.
-    predictions : boolean array of shape (n_rows,)
-        Whether +1 is predicted for them.
+    probabilities : array of shape (n_rows, n_classes)
+        Of the classes of rows.
+    predictions : integer array of shape (n_rows,)
+        Position of the class that is predicted for each.
     level : float
         Level of the intervals.
+    classes : sequence of length n_classes
+        Names of the classes.
 
     Returns
     -------
@@ -214,14 +223,27 @@ def plot_label_free_report(
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
+    height = max(3.4, 0.9 + 0.36 * len(estimates))
+    figure = Figure(figsize=(9.6, height), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.2, 1.0])
+    _draw_estimates(left, estimates)
+    left.set_title(f"estimates and {100 * level:g} % intervals", loc="left", fontsize="medium")
+    if len(classes) == 2:
+        _draw_probabilities(right, probabilities[:, 1], predictions == 1)
+    else:
+        _draw_confusion(right, probabilities, predictions, classes)
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _draw_estimates(ax: "Axes", estimates: Mapping[str, Any]) -> None:
     for position, estimate in enumerate(reversed(list(estimates.values()))):
         low, high = estimate.interval
-        left.plot([low, high], [position, position], color=BLUE, lw=6, alpha=0.35)
-        left.plot(estimate.value, position, "o", color=BLUE)
+        ax.plot([low, high], [position, position], color=BLUE, lw=6, alpha=0.35)
+        ax.plot(estimate.value, position, "o", color=BLUE)
         beside = (6, 0) if estimate.value < 0.85 else (-6, 0)
-        left.annotate(
+        ax.annotate(
             f"{estimate.value:.3f}",
             (high if beside[0] > 0 else low, position),
             xytext=beside,
@@ -230,24 +252,45 @@ def plot_label_free_report(
             ha="left" if beside[0] > 0 else "right",
             color=INK,
         )
-    left.set_yticks(range(len(estimates)), list(reversed(list(estimates))))
-    left.set(xlim=(0, 1), ylim=(-0.6, len(estimates) - 0.4))
-    left.set_title(f"estimates and {100 * level:g} % intervals", loc="left", fontsize="medium")
-    left.grid(axis="x", color=GREY, alpha=0.25)
-    bins = np.linspace(0.0, 1.0, 21)
-    parts = [chances[predictions], chances[~predictions]]
-    right.hist(
-        parts,
-        bins=list(bins),
+    ax.set_yticks(range(len(estimates)), list(reversed(list(estimates))))
+    ax.set(xlim=(0, 1), ylim=(-0.6, len(estimates) - 0.4))
+    ax.grid(axis="x", color=GREY, alpha=0.25)
+
+
+def _draw_probabilities(
+    ax: "Axes", probabilities: NDArray[np.float64], is_positive: NDArray[np.bool_]
+) -> None:
+    """Count rows by their probability of class +1 and by what is predicted."""
+    ax.hist(
+        [probabilities[is_positive], probabilities[~is_positive]],
+        bins=list(np.linspace(0.0, 1.0, 21)),
         stacked=True,
         color=[BLUE, VERMILION],
         label=["predicted +1", "predicted -1"],
     )
-    right.set(xlabel="chance of class +1, by the pairs", ylabel="unlabeled rows", xlim=(0, 1))
-    right.legend(frameon=False)
-    for ax in (left, right):
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure
+    ax.set(xlabel="probability of class +1, by the pairs", ylabel="rows", xlim=(0, 1))
+    ax.legend(frameon=False)
+
+
+def _draw_confusion(
+    ax: "Axes",
+    probabilities: NDArray[np.float64],
+    predictions: NDArray[np.intp],
+    classes: Sequence[Any],
+) -> None:
+    """Draw how many of a hundred rows are expected to be of a class, by what is predicted."""
+    k = len(classes)
+    shares = 100.0 * (np.eye(k)[predictions].T @ probabilities) / max(len(predictions), 1)
+    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.25 * float(shares.max()), aspect="auto")
+    if k <= _MOST_NUMBERED:
+        for (row, column), share in np.ndenumerate(shares):
+            color = "white" if share > 0.75 * shares.max() else INK
+            ax.text(column, row, f"{share:.1f}", ha="center", va="center", color=color)
+    names = [str(name) for name in classes]
+    ax.set_xticks(range(k), names)
+    ax.set_yticks(range(k), names)
+    ax.set(xlabel="class, by the pairs", ylabel="predicted class")
+    ax.set_title("rows in a hundred", loc="left", fontsize="medium")
 
 
 def _draw_decision_values(clf: Any, X: Table, points: NDArray[np.float64], ax: "Axes") -> None:

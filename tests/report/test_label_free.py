@@ -12,9 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
-from likewise.beliefs.fresh import Counts
 from likewise.datasets import SUSample, make_gaussians, sample_su
-from likewise.report.label_free import _Judgement
 
 N_TEST = 4000
 
@@ -79,7 +77,7 @@ def test_a_bad_classifier_is_told_from_a_good_one(
 
 
 def test_names_of_the_classes_follow_the_classifier(sample: SUSample) -> None:
-    """A classifier that calls the smaller class +1 has its share as the prior."""
+    """A classifier that calls the minority class +1 has its share as the prior."""
     half = N_TEST // 2
     clf = LogisticRegression().fit(sample.X_test[:half], -sample.y_test[:half])
     found = lw.label_free_report(clf, *sample.pack(), random_state=0)
@@ -106,36 +104,10 @@ def test_a_learner_that_learns_its_pairs_by_heart_is_found_out(sample: SUSample)
     assert honest.pair_agreement.value < seen.pair_agreement.value
 
 
-def test_clones_that_fall_behind_are_allowed_for(rng: np.random.Generator) -> None:
-    """Of rows with known log-odds, clones predict a tenth at random and the classifier none."""
-    counts = Counts(400, 300)
-    truth = 2.0 * rng.standard_normal(counts.rows) + 0.8
-    own, coin = truth > 0, rng.random((5, counts.rows)) < 0.5
-    clones = np.where(rng.random((5, counts.rows)) < 0.1, coin, own)
-    judged = _Judgement(np.column_stack([truth, own, np.ones(counts.rows)]), counts, np.eye(3)[0])
-    np.testing.assert_array_equal(judged.lag(own, np.array([own, own])), 0.0)
-    behind = judged.lag(own, clones)
-    accuracy = judged.values()[0]
-    assert behind[0] == pytest.approx(0.1 * (accuracy - 0.5), abs=0.01)
-    assert behind[1] > 0 > behind[2]
-
-
-def test_a_clone_that_predicts_one_class_alone_has_no_say_in_what_classes_are_called() -> None:
-    """Its rates are known: all rows of either class are +1, and the share of +1 are right."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        counts = Counts(100, 100)
-        truth = 2.0 * rng.standard_normal(counts.rows) + 0.8
-        own = truth > 0
-        columns = np.column_stack([truth, own, np.ones(counts.rows)])
-        judged = _Judgement(columns, counts, np.eye(3)[0])
-        accuracy, hits, alarms, prior, _ = judged.values()
-        behind = judged.lag(own, np.ones((1, counts.rows), dtype=bool))
-        np.testing.assert_allclose(behind, [accuracy - prior, hits - 1.0, alarms - 1.0])
-
-
 @pytest.mark.parametrize("label", [-1, 1])
-def test_a_constant_classifier_is_as_good_as_the_larger_class(sample: SUSample, label: int) -> None:
+def test_a_constant_classifier_is_as_good_as_the_majority_class(
+    sample: SUSample, label: int
+) -> None:
     clf = DummyClassifier(strategy="constant", constant=label)
     clf.fit(sample.X_test, sample.y_test)
     found = lw.label_free_report(clf, *sample.pack(), random_state=0)
@@ -145,7 +117,7 @@ def test_a_constant_classifier_is_as_good_as_the_larger_class(sample: SUSample, 
 
 def test_a_search_within_a_pipeline_is_searched_again(sample: SUSample) -> None:
     search = GridSearchCV(
-        lw.PairClassifier(features="linear", random_state=0),
+        lw.PairClassifier(features="linear", pairing="random", cv=2, random_state=0),
         {"alphas": [[0.1], [0.02]]},
         cv=lw.PairKFold(2),
         scoring=lambda clf, X, y: clf.pair_information_.value,
@@ -195,24 +167,43 @@ def test_the_same_seed_gives_the_same_report(
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("options", "words"),
     [
         ({"level": 1.5}, "level must lie"),
-        ({"clf": "three"}, "two classes"),
-        ({"few": True}, "at least 10"),
+        ({"pairing": "met"}, "pairing must be"),
+        ({"pairing": "asked"}, "these are fresh pairs"),
+        ({"error_rate": "auto"}, "these are fresh pairs"),
     ],
 )
-def test_bad_input_is_named(
-    sample: SUSample, labeled: LogisticRegression, change: dict[str, Any], words: str
+def test_bad_options_are_named(
+    sample: SUSample, labeled: LogisticRegression, options: dict[str, Any], words: str
 ) -> None:
-    class Three:
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return np.arange(len(X)) % 3
-
-    X, y = sample.pack()
-    if "few" in change:
-        keep = np.abs(y) <= 5
-        X, y = X[keep], y[keep]
-    clf = Three() if "clf" in change else labeled
     with pytest.raises(ValueError, match=words):
-        lw.label_free_report(clf, X, y, change.get("level", 0.95), random_state=0)
+        lw.label_free_report(labeled, *sample.pack(), random_state=0, **options)
+
+
+def test_few_pairs_are_refused(sample: SUSample, labeled: LogisticRegression) -> None:
+    X, y = sample.pack()
+    keep = np.abs(y) <= 5
+    with pytest.raises(ValueError, match="at least 10 similar pairs and unlabeled rows, but there"):
+        lw.label_free_report(labeled, X[keep], y[keep], random_state=0)
+
+
+def test_recall_of_two_classes_is_what_the_rates_say(report: lw.LabelFreeReport) -> None:
+    assert list(report.recall) == [-1, 1]
+    assert report.recall[1] == report.true_positive_rate
+    assert report.recall[-1].value == pytest.approx(1.0 - report.false_positive_rate.value)
+    assert report.recall[-1].interval[0] == pytest.approx(
+        1.0 - report.false_positive_rate.interval[1]
+    )
+
+
+def test_the_word_of_a_constant_classifier_without_classes_is_enough(sample: SUSample) -> None:
+    class Always:
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return np.full(len(X), "ill")
+
+    found = lw.label_free_report(Always(), *sample.pack(), random_state=0)
+    assert list(found.recall) == ["other", "ill"]
+    assert found.recall["ill"].value == 1.0
+    assert found.accuracy.value == pytest.approx(0.7, abs=0.05)

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import likewise as lw
 from likewise.datasets import SUSample, make_gaussians, sample_su
-from likewise.report.label_free import _reference_rows
+from likewise.report.predictions import reference_rows
 
 Predictions = np.ndarray[Any, np.dtype[Any]]
 
@@ -111,19 +111,19 @@ def fit_selection(X: pd.DataFrame, y: np.ndarray) -> Any:
 @pytest.mark.parametrize(
     "fit", [fit_plain, fit_nested, fit_search, fit_search_at_the_end, fit_selection]
 )
-def test_the_first_numbers_that_steps_make_are_the_reference_rows(
+def test_the_first_numbers_that_steps_make_are_thereference_rows(
     sample: SUSample, fit: Callable[[pd.DataFrame, np.ndarray], Any]
 ) -> None:
     """A step that drops columns comes after them."""
     X = with_categories(sample.X_test)
-    found = _reference_rows(fit(X, sample.y_test), X)
+    found = reference_rows(fit(X, sample.y_test), X)
     np.testing.assert_array_equal(found, encoder().fit_transform(X))
 
 
 def test_numbers_are_the_reference_rows_as_they_are(sample: SUSample) -> None:
     clf = make_pipeline(StandardScaler(), SelectKBest(k=1), LogisticRegression())
     clf.fit(sample.X_test, sample.y_test)
-    np.testing.assert_array_equal(_reference_rows(clf, sample.X_test), sample.X_test)
+    np.testing.assert_array_equal(reference_rows(clf, sample.X_test), sample.X_test)
 
 
 def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSample) -> None:
@@ -132,7 +132,7 @@ def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSampl
     fill = make_column_transformer((SimpleImputer(), ["remainder__b"]), remainder="passthrough")
     with sklearn.config_context(transform_output="pandas"):
         clf = make_pipeline(encoder(sparse_output=False), fill, LogisticRegression())
-        found = _reference_rows(clf.fit(X, sample.y_test), X)
+        found = reference_rows(clf.fit(X, sample.y_test), X)
     assert isinstance(found, np.ndarray)
     assert found.shape == (len(X), 5)
 
@@ -220,10 +220,10 @@ def test_predictions_in_a_column_are_predictions(
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        (lambda found: found[1:], r"shape \(899,\); one of two classes .* each of the 900 rows"),
+        (lambda found: found[1:], r"shape \(899,\); one class .* each of the 900 rows"),
         (lambda found: np.column_stack([found, found]), r"shape \(900, 2\)"),
         (lambda found: None, r"shape \(\)"),
-        (first_replaced(np.nan, float), "NaN or None for 3 rows; one of two classes"),
+        (first_replaced(np.nan, float), "NaN or None for 3 rows; one class"),
         (first_replaced(np.nan, object), "NaN or None for 3 rows"),
         (first_replaced(None, object), "NaN or None for 3 rows"),
         (first_replaced(pd.NA, object), "NaN or None for 3 rows"),

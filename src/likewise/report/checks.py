@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from likewise._types import FloatArray
-from likewise.beliefs.fresh import Counts
+from likewise.engines.rows import Positions
 from likewise.search.information import exchange_within
 
 __all__ = ["Check", "check_independence", "check_moment_ratios"]
+
+IntArray = NDArray[np.intp]
 
 _LEVEL = 0.05
 _N_RESAMPLES = 200
@@ -45,7 +47,11 @@ class Check:
 
 
 def check_moment_ratios(
-    scores: FloatArray, counts: Counts, random_state: np.random.RandomState
+    scores: FloatArray,
+    alone: Positions,
+    left: IntArray,
+    right: IntArray,
+    random_state: np.random.RandomState,
 ) -> Check:
     """Test whether different functions of a score tell the same class prior.
 
@@ -55,8 +61,11 @@ def check_moment_ratios(
     Parameters
     ----------
     scores : array of shape (n_rows,)
-        Cross-fitted scores, rows in the order of `Counts`.
-    counts : Counts
+        Cross-fitted scores.
+    alone : row positions
+        The unlabeled rows.
+    left, right : integer arrays of shape (n_similar,)
+        The members of similar pairs.
     random_state : RandomState
         Draws the bootstrap samples.
 
@@ -65,13 +74,10 @@ def check_moment_ratios(
     Check
     """
     name = "one prior for all scores"
-    if counts.similar < 2 * len(_QUANTILES):
+    if left.size < 2 * len(_QUANTILES):
         return Check(name, None, "there are too few similar pairs to tell.")
-    limits = np.quantile(scores[counts.alone], _QUANTILES)
-    parts = [
-        (scores[part][:, None] > limits).astype(np.float64)
-        for part in (counts.alone, counts.left, counts.right)
-    ]
+    limits = np.quantile(scores[alone], _QUANTILES)
+    parts = [(scores[part][:, None] > limits).astype(np.float64) for part in (alone, left, right)]
     found = _ratios(*parts)
     draws = np.array([_ratios(*_resampled(parts, random_state)) for _ in range(_N_RESAMPLES)])
     usable = np.isfinite(found) & (np.isfinite(draws).mean(axis=0) > 0.95)
@@ -115,23 +121,25 @@ def _resampled(
 
 def check_independence(
     rows: FloatArray,
-    chances: FloatArray,
-    counts: Counts,
-    folds: NDArray[np.intp],
+    probabilities: FloatArray,
+    left: IntArray,
+    right: IntArray,
+    folds: IntArray,
     random_state: np.random.RandomState,
 ) -> Check:
     """Test whether pair members are alike beyond their class.
 
     The difference between the classes is taken out of the rows by regressing their leading
-    directions on the chance of the class; partners are then exchanged at random within folds.
+    directions on the probability of the class; partners are then exchanged at random within folds.
 
     Parameters
     ----------
     rows : array of shape (n_rows, n_features)
-        Standardised rows in the order of `Counts`.
-    chances : array of shape (n_rows,)
-        Cross-fitted chances of the larger class.
-    counts : Counts
+        Standardised rows.
+    probabilities : array of shape (n_rows,)
+        Of one of two classes, cross-fitted.
+    left, right : integer arrays of shape (n_similar,)
+        The members of similar pairs.
     folds : integer array of shape (n_rows,)
     random_state : RandomState
         Exchanges the partners.
@@ -141,18 +149,20 @@ def check_independence(
     Check
     """
     name = "members independent given the class"
-    if counts.similar < 20:
+    if left.size < 20:
         return Check(name, None, "there are too few similar pairs to tell.")
-    residuals = _without_class(_leading(rows), chances)
-    left, right = residuals[counts.left], residuals[counts.right]
-    groups = folds[counts.left]
-    observed = _alikeness(left, right)
+    residuals = _without_class(_leading(rows), probabilities)
+    groups = folds[left]
+    observed = _alikeness(residuals[left], residuals[right])
     null = np.empty(_N_RESAMPLES)
     for k in range(_N_RESAMPLES):
-        null[k] = _alikeness(left, right[exchange_within(groups, random_state)])
+        other = right[exchange_within(groups, random_state)]
+        null[k] = _alikeness(residuals[left], residuals[other])
     p_value = float((1 + np.sum(null >= observed)) / (1 + _N_RESAMPLES))
     if p_value >= _LEVEL:
-        text = "beyond their class, the members of a pair are no more alike than chance makes them."
+        text = (
+            "beyond their class, the members of a pair are no more alike than two rows of it are."
+        )
     else:
         text = (
             f"the members of a pair are alike beyond their class (p = {p_value:.2g}): there may be "
@@ -169,9 +179,10 @@ def _leading(rows: FloatArray) -> FloatArray:
     return np.asarray(centred @ vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def _without_class(components: FloatArray, chances: FloatArray) -> FloatArray:
-    """Return what the chance of the class, with a bend, does not explain."""
-    basis = np.column_stack([np.ones_like(chances), chances, chances**2, np.sqrt(chances + 1e-12)])
+def _without_class(components: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return what the probability of the class, with a bend, does not explain."""
+    p = probabilities
+    basis = np.column_stack([np.ones_like(p), p, p**2, np.sqrt(p + 1e-12)])
     coefficients = np.linalg.lstsq(basis, components, rcond=None)[0]
     return np.asarray(components - basis @ coefficients)
 

@@ -1,0 +1,156 @@
+"""What a label-free report says: estimates with intervals, as text, table, picture or JSON.
+
+Nothing here knows how the numbers were found.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._types import FloatArray
+from likewise.report.checks import Check
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Estimate", "LabelFreeReport"]
+
+_OfTwo = Any
+"""An `Estimate` where there are two classes; see `LabelFreeReport` for more."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.interval[0]:.3f} to {self.interval[1]:.3f})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return value and interval, ready for JSON."""
+        return {"value": self.value, "interval": list(self.interval)}
+
+
+@dataclass(frozen=True)
+class LabelFreeReport:
+    """What statements about rows say of a classifier.
+
+    Statements cannot name the hidden classes: each is called as the classifier calls its rows more
+    often than it calls others.
+
+    Attributes
+    ----------
+    accuracy : Estimate
+        Of new rows.
+    recall : dict
+        From each class of the classifier to an `Estimate`: how many rows of the class it finds.
+    prior : Estimate, or dict
+        Share of class +1 (the larger of two class values) among new rows. For more than two classes
+        a dict from each class to an `Estimate`.
+    pair_agreement : Estimate or None
+        Share of similar statements whose members are predicted alike; None if there are none.
+    true_positive_rate, false_positive_rate : Estimate or None
+        Of class +1; None for more than two classes.
+    level : float
+        Level of the intervals.
+    cross_fitted : bool
+        Whether predictions were made by refitted clones; else the classifier itself predicted.
+    n_pairs, n_rows : int
+        Statements, and rows that stand for all there could be, that it was judged by.
+    checks : tuple of Check
+        Tests of the assumptions behind these numbers.
+    probabilities : array of shape (n_rows, n_classes)
+        Of the classes, in the order of `recall`: of a row of one table given its features and all
+        statements, of an unlabeled row beside fresh pairs given its features.
+    predictions : integer array of shape (n_rows,)
+        Position of the predicted class among these.
+    """
+
+    accuracy: Estimate
+    recall: dict[Any, Estimate]
+    prior: _OfTwo
+    pair_agreement: _OfTwo
+    true_positive_rate: _OfTwo
+    false_positive_rate: _OfTwo
+    level: float
+    cross_fitted: bool
+    n_pairs: int
+    n_rows: int
+    checks: tuple[Check, ...]
+    probabilities: FloatArray
+    predictions: NDArray[np.intp]
+
+    def _estimates(self) -> Iterator[tuple[str, str, Estimate]]:
+        """Yield the name, the title and the estimate of everything there is."""
+        yield "accuracy", "accuracy", self.accuracy
+        if self.true_positive_rate is not None:
+            yield "true_positive_rate", "true-positive rate", self.true_positive_rate
+            yield "false_positive_rate", "false-positive rate", self.false_positive_rate
+            yield "prior", "share of class +1", self.prior
+        else:
+            for name, found in (("recall", self.recall), ("share", self.prior)):
+                for label, estimate in found.items():
+                    title = f"{name} of class {label}"
+                    yield title, title, estimate
+        if self.pair_agreement is not None:
+            yield "pair_agreement", "similar pairs that agree", self.pair_agreement
+
+    def __str__(self) -> str:
+        how = "cross-fitted" if self.cross_fitted else "held-out"
+        lines = [
+            f"Without labels, from {self.n_pairs} pairs and {self.n_rows} rows "
+            f"({how} predictions, {100 * self.level:g} % intervals):"
+        ]
+        found = list(self._estimates())
+        width = max(26, 2 + max(len(title) for _, title, _ in found))
+        lines += [f"  {title:<{width}}{estimate}" for _, title, estimate in found]
+        lines.append("Assumptions:")
+        marks = {True: "holds", False: "DOUBTFUL", None: "not tested"}
+        lines += [f"  {check.name}: {marks[check.passed]}; {check.text}" for check in self.checks]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers and texts, ready for JSON; what there is not for these classes is None."""
+        names = ("accuracy", "true_positive_rate", "false_positive_rate", "prior", "pair_agreement")
+        return {
+            **{name: _plain(getattr(self, name)) for name in names},
+            "recall": _plain(self.recall),
+            "level": self.level,
+            "cross_fitted": self.cross_fitted,
+            "n_pairs": self.n_pairs,
+            "n_rows": self.n_rows,
+            "checks": [asdict(check) for check in self.checks],
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the estimates as a pandas data frame with columns value, low and high."""
+        import pandas as pd
+
+        rows = {name: (one.value, *one.interval) for name, _, one in self._estimates()}
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
+
+    def plot(self) -> "Figure":
+        """Draw the estimates, and the probabilities behind them."""
+        from likewise.plots import plot_label_free_report
+
+        return plot_label_free_report(
+            {title: estimate for _, title, estimate in self._estimates()},
+            self.probabilities,
+            self.predictions,
+            self.level,
+            classes=list(self.recall),
+        )
+
+
+def _plain(found: Any) -> Any:
+    """Return an estimate, or one per class, or None, ready for JSON."""
+    if isinstance(found, dict):
+        return {str(label): estimate.to_dict() for label, estimate in found.items()}
+    return None if found is None else found.to_dict()

@@ -1,0 +1,357 @@
+"""How often predictions are right: class probabilities that explain what was said about rows.
+
+The log-probabilities of a row's classes are, up to their sum::
+
+    scale * score_k + b / 2 [class k is predicted] + offset_k
+
+with cross-fitted reference scores, fitted by the likelihood of the statements. Rates are what these
+probabilities say of the predictions. This module sees numbers alone: no features, no classifier.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment, minimize
+
+from likewise._types import FloatArray
+from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
+from likewise.beliefs.expansion import Counts
+from likewise.beliefs.fresh import FreshLikelihood, in_order
+from likewise.engines.rows import row_numbers
+from likewise.statements.labels import row_sets_of
+
+__all__ = ["Judgement", "agreement", "draw_values", "judge"]
+
+IntArray = NDArray[np.intp]
+
+_SAY = 0.3
+"""How far predictions may move the log-odds beyond the score before statements must speak for it:
+standard deviation of the prior of b."""
+_WEAK = 2.0
+"""That of the offsets and of the logarithm of the scale, as where scores are calibrated."""
+_BOUNDS = ((-6.0, 3.0), (-20.0, 20.0))
+"""Of the logarithm of the scale, and of all else."""
+_STEP = 1e-3
+"""By which coefficients are moved to see the curvature."""
+_N_DRAWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Probabilities of the classes, given scores and predictions.
+
+    Attributes
+    ----------
+    scores : array of shape (n_rows, n_classes)
+        Reference scores, by models that did not see the row.
+    predictions : integer array of shape (n_rows,)
+        Classes of the classifier.
+    order : integer array of shape (n_classes,)
+        Hidden class that the prediction of each class speaks for.
+    likelihood : Likelihood
+    population : array of shape (n_rows,)
+        Weights of the rows of a table among all rows there could be. (Fresh pairs have their own.)
+    vector : array of shape (n_classes + 1,)
+        Logarithm of the scale, b, and the offsets of all classes but the first.
+    """
+
+    scores: FloatArray
+    predictions: IntArray
+    order: IntArray
+    likelihood: Likelihood
+    population: FloatArray
+    vector: FloatArray
+
+    @cached_property
+    def _says(self) -> FloatArray:
+        return 0.5 * np.eye(self.order.size)[self.order[self.predictions]]
+
+    def at(self, vector: FloatArray) -> "Judgement":
+        """Return the judgement with other coefficients."""
+        return replace(self, vector=vector)
+
+    @property
+    def log_p(self) -> FloatArray:
+        """Log-probabilities of the hidden classes given scores and predictions."""
+        scores = np.exp(self.vector[0]) * self.scores + self.vector[1] * self._says
+        return log_probabilities(scores + np.append(0.0, self.vector[2:]))
+
+    def slope(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in the coefficients, given that in the scores."""
+        return np.concatenate(
+            [
+                [np.exp(self.vector[0]) * float(np.sum(gradient * self.scores))],
+                [float(np.sum(gradient * self._says))],
+                gradient[:, 1:].sum(axis=0),
+            ]
+        )
+
+    def evaluate(self, near: Beliefs | None = None) -> Beliefs:
+        """Return what the statements imply at these coefficients."""
+        return self.likelihood.evaluate(self.log_p, near)
+
+    def known(
+        self, beliefs: Beliefs, factors: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what is known of all rows.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+            As `evaluate` returns them.
+        factors : array of shape (n_rows,), optional
+            Rows of a table count so many times.
+
+        Returns
+        -------
+        weights : array of shape (n_rows,)
+            Of the rows in the distribution of rows; they sum to one.
+        probabilities : array of shape (n_rows, n_classes)
+            Of the classes as the classifier calls them.
+        """
+        if isinstance(self.likelihood, FreshLikelihood):
+            weights, probabilities = beliefs.weights, np.exp(self.log_p)
+        else:
+            weights = self.population if factors is None else self.population * factors
+            weights, probabilities = weights / weights.sum(), beliefs.posteriors
+        found = _match(_joint(weights, probabilities, self.predictions))
+        return weights, probabilities[:, found]
+
+    def values(self, beliefs: Beliefs, factors: FloatArray | None = None) -> FloatArray:
+        """Return accuracy, recall of every class and share of every class."""
+        weights, probabilities = self.known(beliefs, factors)
+        return _rates(_joint(weights, probabilities, self.predictions))
+
+    def lag(self, beliefs: Beliefs, own: IntArray, clones: IntArray) -> FloatArray:
+        """Return how far the clones, which saw fewer rows, fall behind the classifier itself.
+
+        The correction of cross-validation by Burman (1989): accuracy and recall of the classifier
+        over all rows, less the mean of its clones. All are judged by the probabilities that scores
+        give: what the statements say of a row, the classifier itself has seen.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+        own : integer array of shape (n_rows,)
+        clones : integer array of shape (n_clones, n_rows)
+
+        Returns
+        -------
+        array of shape (1 + 2 n_classes,)
+            Zeros for the shares of the classes.
+        """
+        weights = self.known(beliefs)[0]
+        probabilities = np.exp(self.log_p)
+        # The classes keep their names from one to the next.
+        probabilities = probabilities[:, _match(_joint(weights, probabilities, self.predictions))]
+        rates = [_rates(_joint(weights, probabilities, one)) for one in (own, *clones)]
+        return np.asarray(rates[0] - np.mean(rates[1:], axis=0))
+
+
+def judge(
+    scores: FloatArray,
+    predictions: IntArray,
+    likelihood: Likelihood,
+    population: FloatArray | None = None,
+) -> tuple[Judgement, Beliefs]:
+    """Explain statements by scores and predictions.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, m)
+        Of one column for two classes.
+    predictions : integer array of shape (n_rows,)
+    likelihood : Likelihood
+    population : array of shape (n_rows,), optional
+        Weights of a table's rows; by default all count alike.
+
+    Returns
+    -------
+    Judgement
+    Beliefs
+    """
+    n_rows, k = scores.shape[0], likelihood.n_classes
+    if scores.shape[1] == 1:
+        scores = np.column_stack([np.zeros(n_rows), scores])
+    population = np.ones(n_rows) if population is None else population
+    first = np.exp(log_probabilities(scores))
+    found = _match(_joint(population / population.sum(), first, predictions))
+    start = Judgement(scores, predictions, found, likelihood, population, np.zeros(k + 1))
+    return _explain(start)
+
+
+def _explain(start: Judgement) -> tuple[Judgement, Beliefs]:
+    """Fit the coefficients by the likelihood of the statements."""
+    objective = _objective(start)
+    bounds = [_BOUNDS[0], *[_BOUNDS[1]] * (start.vector.size - 1)]
+    found = minimize(objective, start.vector, jac=True, method="L-BFGS-B", bounds=bounds)
+    best = start.at(np.asarray(found.x))
+    return best, best.evaluate()
+
+
+def _objective(judged: Judgement) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+    """Return the negative log-posterior of coefficients, per pair, with its gradient."""
+    size, precision = judged.likelihood.size, _precision(judged)
+    near: list[Beliefs | None] = [None]
+
+    def objective(vector: FloatArray) -> tuple[float, FloatArray]:
+        here = judged.at(vector)
+        found = near[0] = here.evaluate(near[0])
+        value = found.value - 0.5 * float(precision @ vector**2)
+        return -value / size, (precision * vector - here.slope(found.gradient)) / size
+
+    return objective
+
+
+def _precision(judged: Judgement) -> FloatArray:
+    deviations = np.full(judged.vector.size, _WEAK)
+    deviations[1] = _SAY
+    return np.asarray(deviations**-2.0)
+
+
+def draw_values(
+    judged: Judgement, beliefs: Beliefs, random_state: np.random.RandomState
+) -> FloatArray:
+    """Draw accuracy, recalls, shares and pair agreement as they could have been as well.
+
+    Parameters
+    ----------
+    judged : Judgement
+    beliefs : Beliefs
+        Of this judgement.
+    random_state : RandomState
+
+    Returns
+    -------
+    array of shape (n_draws, 2 + 2 n_classes)
+    """
+    if isinstance(judged.likelihood, FreshLikelihood):
+        return _bootstrap(judged, judged.likelihood, random_state)
+    return _posterior(judged, beliefs, random_state)
+
+
+def _bootstrap(
+    judged: Judgement, likelihood: FreshLikelihood, random_state: np.random.RandomState
+) -> FloatArray:
+    """Draw fresh pairs and unlabeled rows with replacement, and judge by these."""
+    rows, counts, draws = row_sets_of(likelihood.statements), likelihood.counts, []
+    drawn = FreshLikelihood(in_order(counts), likelihood.n_classes, likelihood.pairing)
+    for _ in range(_N_DRAWS):
+        chosen = _resampled([row_numbers(part) for part in rows], counts, random_state)
+        again, found = _explain(
+            replace(
+                judged,
+                scores=judged.scores[chosen],
+                predictions=judged.predictions[chosen],
+                likelihood=drawn,
+            )
+        )
+        draws.append(np.append(again.values(found), agreement(again.predictions, drawn)[0]))
+    return np.array(draws)
+
+
+def _resampled(
+    parts: list[IntArray], counts: Counts, random_state: np.random.RandomState
+) -> IntArray:
+    """Return row numbers of a bootstrap sample, in the order of `Counts`."""
+    similar = random_state.randint(max(counts.similar, 1), size=counts.similar)
+    dissimilar = random_state.randint(max(counts.dissimilar, 1), size=counts.dissimilar)
+    alone = random_state.randint(counts.unlabeled, size=counts.unlabeled)
+    numbers = (alone, similar, similar, dissimilar, dissimilar)
+    return np.concatenate([part[chosen] for part, chosen in zip(parts, numbers, strict=True)])
+
+
+def _posterior(
+    judged: Judgement, beliefs: Beliefs, random_state: np.random.RandomState
+) -> FloatArray:
+    """Draw coefficients from their posterior, and weights of a table's rows.
+
+    Rows are a sample of all there could be: they are weighed by a Bayesian bootstrap (Rubin, 1981).
+    It is over single rows, though statements tie them together: rows were drawn one by one, and
+    statements then made about them. A row that statements determine is right or wrong, and varies
+    as the answers of a sample do; of any other row its probability is averaged, which varies less.
+    Hidden classes are not drawn: the accuracy of new rows is asked for, not that of these.
+    """
+    held = replace(judged, likelihood=judged.likelihood.held(beliefs))
+    near = held.evaluate(beliefs)
+    value, error = agreement(judged.predictions, judged.likelihood)
+    draws = []
+    for vector in _coefficients(held, random_state):
+        here = held.at(vector)
+        factors = random_state.standard_exponential(judged.predictions.size)
+        draws.append(here.values(here.evaluate(near), factors))
+    agreed = value + error * random_state.standard_normal(_N_DRAWS)
+    return np.column_stack([draws, agreed])
+
+
+def _coefficients(judged: Judgement, random_state: np.random.RandomState) -> FloatArray:
+    """Draw coefficients around the best ones by the curvature there (Laplace's method)."""
+    objective, best, size = _objective(judged), judged.vector, judged.likelihood.size
+    nudges = _STEP * np.eye(best.size)
+    curvature = size * np.array(
+        [(objective(best + e)[1] - objective(best - e)[1]) / (2 * _STEP) for e in nudges]
+    )
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    # Nothing is less known than before the statements were seen.
+    deviations = np.maximum(values, _precision(judged).min()) ** -0.5
+    normal = random_state.standard_normal((_N_DRAWS, best.size))
+    found = best + (normal * deviations) @ vectors.T
+    found[:, 0] = found[:, 0].clip(*_BOUNDS[0])
+    return np.asarray(found)
+
+
+def agreement(predictions: IntArray, likelihood: Likelihood) -> tuple[float, float]:
+    """Return the share of similar statements whose members are predicted alike, and its error.
+
+    Statements that share a row are not independent: the standard error is that of dyads (Fafchamps
+    and Gubert, 2007).
+
+    Parameters
+    ----------
+    predictions : integer array of shape (n_rows,)
+    likelihood : Likelihood
+
+    Returns
+    -------
+    value, standard_error : float
+        Not a number if there are no similar statements.
+    """
+    statements, links = likelihood.statements, likelihood.links
+    if not statements.n_similar:
+        return float("nan"), float("nan")
+    differ = predictions[links.left] != predictions[links.right]
+    split = np.bincount(links.statement, differ, minlength=statements.count) > 0
+    agree = ~split[statements.is_similar]
+    residuals = np.where(statements.is_similar, ~split - agree.mean(), 0.0)
+    of_members = np.repeat(residuals, statements.sizes)
+    of_rows = np.bincount(statements.members, of_members, minlength=statements.n_rows)
+    alone = float(residuals @ residuals)
+    shared = float(of_rows @ of_rows) - float(of_members @ of_members)
+    return float(agree.mean()), float(np.sqrt(alone + max(shared, 0.0)) / agree.size)
+
+
+def _joint(weights: FloatArray, probabilities: FloatArray, predictions: IntArray) -> FloatArray:
+    """Return the share of rows that are predicted to be of a class and are of a class."""
+    k = probabilities.shape[1]
+    terms = weights[:, None] * probabilities
+    return np.column_stack([np.bincount(predictions, terms[:, j], k) for j in range(k)])
+
+
+def _match(joint: FloatArray) -> IntArray:
+    """Return the hidden class that each predicted class stands for.
+
+    Rows that are predicted to be of the class are of it more often than others are. Where all are
+    predicted alike, that says nothing: then as many as possible are right.
+    """
+    beyond = joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    table = beyond if np.abs(beyond).max() > 1e-9 else joint
+    return np.asarray(linear_sum_assignment(table, maximize=True)[1], dtype=np.intp)
+
+
+def _rates(joint: FloatArray) -> FloatArray:
+    """Return accuracy, recall of every class and share of every class."""
+    right, shares = np.diag(joint), joint.sum(axis=0)
+    return np.concatenate([[right.sum()], right / np.maximum(shares, 1e-12), shares])

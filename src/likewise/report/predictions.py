@@ -1,0 +1,226 @@
+"""What a classifier predicts, as class numbers; and for rows that it did not learn from.
+
+It reads classifiers of any kind, pipelines and searches. It knows nothing of accuracy.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from likewise.beliefs.base import HeldOut
+from likewise.classifiers.pair import PairClassifier
+from likewise.engines.rows import is_sparse, take_rows
+
+__all__ = [
+    "Classes",
+    "Predicted",
+    "as_table",
+    "cross_fitted",
+    "innermost",
+    "read_classes",
+    "reference_rows",
+]
+
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a classifier.
+
+    Attributes
+    ----------
+    values : array of shape (n_values,)
+        In increasing order: those that the classifier knows, or else those that it predicts.
+    codes : integer array of shape (n_rows,)
+        Position of each row's predicted class among `labels`.
+    """
+
+    values: NDArray[Any]
+    codes: IntArray
+
+    @property
+    def labels(self) -> list[Any]:
+        """The classes by name, two at least: a classifier may predict the same for all rows."""
+        listed = self.values.tolist()
+        return listed if len(listed) > 1 else ["other", *listed]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted for all rows, as class numbers.
+
+    Attributes
+    ----------
+    held_out : integer array of shape (n_rows,)
+        By a classifier that did not learn from the row.
+    own : integer array of shape (n_rows,)
+        By the classifier itself.
+    clones : integer array of shape (n_clones, n_rows)
+        By every clone; the classifier itself where there are none.
+    """
+
+    held_out: IntArray
+    own: IntArray
+    clones: IntArray
+
+
+def as_table(X: Any) -> Any:
+    """Return a table whose rows can be taken; data frames keep their kind and names."""
+    if is_sparse(X):
+        return X.tocsr()
+    if hasattr(X, "shape"):
+        return X
+    array = np.atleast_1d(np.asarray(X))
+    # Beside text, numpy would turn numbers into text too.
+    return np.atleast_1d(np.asarray(X, dtype=object)) if array.dtype.kind in "US" else array
+
+
+def reference_rows(clf: Any, X: Any) -> Any:
+    """Return the rows as numbers for the reference score: `X`, or what steps of `clf` make of it.
+
+    The first numbers on the way, as later steps may drop what tells the classes apart.
+
+    Parameters
+    ----------
+    clf : fitted classifier, pipeline or search
+    X : table of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    array or CSR matrix of shape (n_rows, n_features)
+    """
+    for rows in _stages(clf, X):
+        try:
+            return check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="X")
+        except (TypeError, ValueError) as error:
+            problem = error
+    raise ValueError(
+        "label_free_report learns a reference score from X, which must be a table of finite "
+        "numbers, or become one in a step of clf. Encode categories and fill gaps, or put what "
+        f"does so into a pipeline with the classifier. The trouble with these rows: {problem}"
+    ) from problem
+
+
+def _stages(clf: Any, X: Any) -> Iterator[Any]:
+    """Yield the rows as given and after every step of a pipeline, or of one within another."""
+    yield X
+    fitted = getattr(clf, "best_estimator_", clf)
+    if not hasattr(fitted, "steps"):
+        return
+    for _, step in fitted.steps[:-1]:
+        if hasattr(step, "transform"):  # "passthrough" has none
+            X = step.transform(X)
+            yield X
+    yield from _stages(fitted.steps[-1][1], X)
+
+
+def innermost(clf: Any) -> Any:
+    """Return the classifier inside a search or a pipeline."""
+    clf = getattr(clf, "best_estimator_", clf)
+    return innermost(clf[-1]) if hasattr(clf, "steps") else clf
+
+
+def read_classes(clf: Any, X: Any) -> Classes:
+    """Predict rows and say which classes there are.
+
+    Parameters
+    ----------
+    clf : fitted classifier
+    X : table of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    Classes
+    """
+    predicted = _predicted(clf, X)
+    values = np.unique(predicted)
+    if hasattr(clf, "classes_"):
+        values = np.unique(np.concatenate([values, np.asarray(clf.classes_)]))
+    codes = np.searchsorted(values, predicted).astype(np.intp)
+    return Classes(values, codes + 1 if values.size == 1 else codes)
+
+
+def _predicted(clf: Any, X: Any) -> NDArray[Any]:
+    """Return the class that is predicted for every row, (n_rows,)."""
+    predicted, n_rows = np.asarray(clf.predict(X)), X.shape[0]
+    if predicted.shape == (n_rows, 1):
+        predicted = predicted[:, 0]
+    expected = f"one class is expected for each of the {n_rows} rows"
+    if predicted.shape != (n_rows,):
+        raise ValueError(f"clf.predict returned an array of shape {predicted.shape}; {expected}.")
+    n_missing = sum(map(_is_missing, predicted.tolist()))
+    if n_missing:
+        raise ValueError(f"clf.predict returned NaN or None for {n_missing} rows; {expected}.")
+    return predicted
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a class is None, NaN, which is not even like itself, or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # NA does not say
+        return True
+
+
+def cross_fitted(
+    clf: Any, X: Any, y: Any, parts: Sequence[HeldOut], own: IntArray, n_classes: int
+) -> Predicted:
+    """Predict every row by a clone that was fitted without it, classes named as in `own`.
+
+    Parameters
+    ----------
+    clf : fitted classifier
+    X : table of shape (n_rows, n_columns)
+    y : weak labels
+    parts : sequence of HeldOut
+        Folds of these rows.
+    own : integer array of shape (n_rows,)
+        What `clf` itself predicts.
+    n_classes : int
+
+    Returns
+    -------
+    Predicted
+    """
+    held_out, clones = own.copy(), []
+    for part in parts:
+        train = np.flatnonzero(part.train)
+        refitted = _unfitted(clf).fit(take_rows(X, train), y[train])
+        found = _named_like(own, read_classes(refitted, X).codes, n_classes)
+        held_out[part.rows] = found[part.rows]
+        clones.append(found)
+    return Predicted(held_out, own, np.array(clones))
+
+
+def _named_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
+    """Name classes as in `own`: statements cannot, so a clone may have them in another order."""
+    together = np.zeros((n_classes, n_classes))
+    np.add.at(together, (found, own), 1.0)
+    return np.asarray(linear_sum_assignment(together, maximize=True)[1][found], dtype=np.intp)
+
+
+def _unfitted(clf: Any) -> Any:
+    """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
+    copy = clone(clf)
+    fitted, own = innermost(clf), innermost(copy)  # a search that was not run has none inside
+    if isinstance(fitted, PairClassifier) and isinstance(own, PairClassifier):
+        own.set_params(**_chosen(fitted))
+    return copy
+
+
+def _chosen(clf: PairClassifier) -> dict[str, Any]:
+    """Return what a classifier chose, as parameters."""
+    chosen: dict[str, Any] = {"pairing": clf.pairing_}
+    if clf.alpha_ is None:  # a sum over kinds of features: weighed anew
+        parts = [row for row in clf.selection_.rows if row.weight and not row.chosen]
+        return chosen | {"alphas": {part.features: [part.alpha] for part in parts}}
+    transformer = clf.feature_map_.transformer
+    features = "linear" if transformer is None else clone(transformer)
+    return chosen | {"alphas": [clf.alpha_], "features": features}
