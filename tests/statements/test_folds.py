@@ -35,6 +35,14 @@ def test_each_kind_is_spread_evenly_over_the_folds(y: np.ndarray) -> None:
         assert sizes.max() - sizes.min() <= 2  # a pair is two rows
 
 
+def test_the_ith_of_each_kind_of_packed_fresh_rows_goes_to_fold_i_of_so_many() -> None:
+    table = np.zeros((30, 1))
+    y = lw.pack(table, (table[:13], table[:13]), (table[:7], table[:7]))[1]
+    folds = lw.PairKFold(4).assign(y)
+    for part in locate(y):
+        np.testing.assert_array_equal(folds[part], np.arange(folds[part].size) % 4)
+
+
 def test_rows_sorted_by_class_are_spread_over_all_folds() -> None:
     y = np.zeros(100, dtype=int)
     assert all(np.ptp(np.flatnonzero(lw.PairKFold(5).assign(y) == k)) == 95 for k in range(5))

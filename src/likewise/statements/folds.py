@@ -26,8 +26,9 @@ class PairKFold(BaseCrossValidator):
     part of the data holds one row only, and that says nothing there. Fresh pairs are never split.
 
     Similar pairs, dissimilar pairs and unlabeled rows are dealt out in turn, each kind evenly over
-    the folds, so that rows sorted by anything are spread over all folds. Each kind begins with the
-    smallest fold: no two folds differ by more rows than stay together.
+    the folds, so that rows sorted by anything are spread over all folds. Of fresh pairs, the i-th
+    of each kind goes to fold ``i % n_splits``. In one table each kind begins with the smallest
+    fold: no two folds differ by more rows than stay together.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ class PairKFold(BaseCrossValidator):
             order = np.arange(sizes.size) if random is None else random.permutation(sizes.size)
             of_set = _dealt(sizes, order, load)
             folds[chosen] = of_set[sets[chosen]]
-            load += np.bincount(folds[chosen], minlength=self.n_splits)
+            if not statements.is_fresh:
+                load += np.bincount(folds[chosen], minlength=self.n_splits)
         return folds
 
     def _check_enough(self, statements: Statements) -> None:
