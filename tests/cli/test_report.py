@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import likewise as lw
+from likewise.cli.report_page import suspects_section
 from likewise.io import load_model
 
 from .conftest import Run, keep
@@ -151,14 +152,43 @@ def test_a_fit_that_warns_of_it_says_it_once(refuse: Run) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_more_than_two_classes_are_refused(succeed: Run, refuse: Run) -> None:
+def test_more_than_two_classes_have_a_recall_each(succeed: Run) -> None:
     succeed("fit", "rows.csv", "pairs.csv", "--classes", "3", "-o", "model.skops")
-    assert "two classes, but the model predicts 3" in refuse(*NEW)
+    found = json.loads(succeed(*NEW, "-o", "report.html", "--json").stdout)
+    assert list(found["recall"]) == ["0", "1", "2"]
+    text = " ".join(read_page("report.html").text)
+    for label in range(3):
+        assert f"recall of {label}" in text
+        assert f"prior of {label}" in text
+
+
+def test_the_page_lists_suspects() -> None:
+    suspects = [{"ids": ["r001", "r002"], "relation": "different", "probability": 0.987}]
+    section = suspects_section(1234, suspects)
+    assert section.paragraphs[0].startswith("1,234 statements are more likely wrong than others")
+    (row,) = section.tables[0].rows
+    assert [cell.text for cell in row] == ["r001, r002", "different", "0.99"]
+
+
+@pytest.mark.slow
+def test_a_report_that_fits_lists_the_statements_that_may_be_wrong(
+    folder: Path, succeed: Run, relate: Any
+) -> None:
+    relate(60)
+    path = folder / "pairs.csv"
+    first = path.read_text().splitlines()[1].rpartition(",")[0]
+    path.write_text(path.read_text() + f"{first},different\n")
+    found = json.loads(succeed(*REPORT, "--errors", "auto", "-o", "r.html", "--json").stdout)
+    assert found["suspects"][0]["ids"] == first.split(",")
+    assert found["suspect_count"] >= len(found["suspects"])
+    text = " ".join(read_page("r.html").text)
+    assert "Statements that may be wrong" in text
+    assert first.replace(",", ", ") in text
 
 
 def test_few_pairs_are_refused(model: Path, refuse: Run) -> None:
     keep(model.parent / "pairs.csv", 9)
-    assert "9 pairs" in refuse(*OF_MODEL)
+    assert "9 statements" in refuse(*OF_MODEL)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +201,10 @@ def test_few_pairs_are_refused(model: Path, refuse: Run) -> None:
         (["--model", "nothing.skops"], ["nothing.skops: No such file"]),
         (["--model", "m.skops", "--drop", "first"], ["--model", "--drop"]),
         (["--model", "m.skops", "--id", "id"], ["--model", "--id"]),
+        (["--model", "m.skops", "--errors", "auto"], ["--model", "--errors"]),
+        (["--model", "m.skops", "--pairing", "asked"], ["--model", "--pairing"]),
+        (["--model", "m.skops", "--classes", "3"], ["--model", "--classes"]),
+        (["--errors", "1"], ["--errors takes auto or a rate"]),
     ],
 )
 def test_bad_options_are_named(

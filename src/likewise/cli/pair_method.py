@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.cli.wording import (
     aligned,
-    class_in_words,
+    class_names,
     columns_in_words,
     interval_in_words,
     statements_in_words,
@@ -226,7 +226,7 @@ class PairSummary:
         if len(self.classes) == 2:
             prior = self._prior(self.prior, self.prior_interval)
             which = "" if self.positive is None else f"; +1 is the {self.positive} class"
-            return [(f"prior of {class_in_words(self.classes[1])}", prior + which)]
+            return [(f"prior of {class_names(self.classes)[1]}", prior + which)]
         shares = zip(self.classes, self.prior, self.prior_interval, strict=True)
         return [(f"prior of {label}", self._prior(*found)) for label, *found in shares]
 
@@ -266,7 +266,7 @@ class PairSummary:
 
     def _predicted(self) -> str:
         if len(self.classes) == 2:
-            name = class_in_words(self.classes[1])
+            name = class_names(self.classes)[1]
             return f"{name} for {self.predicted_shares[1]:.1%} of the rows"
         shares = zip(self.classes, self.predicted_shares, strict=True)
         return ", ".join(f"{label} for {share:.1%}" for label, share in shares) + " of the rows"

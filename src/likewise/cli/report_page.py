@@ -1,17 +1,17 @@
 """The page of ``likewise report``: estimates, assumptions, suspects and pictures."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from likewise.cli.wording import class_in_words
+from likewise.cli.wording import class_names
 
 if TYPE_CHECKING:
     from likewise.experiments.document import Picture, Section, Table
     from likewise.report.label_free import LabelFreeReport
 
-__all__ = ["save_report"]
+__all__ = ["save_report", "suspects_section"]
 
 _MEANINGS = {
     "accuracy": "of all rows, the share given the right class",
@@ -86,11 +86,7 @@ def _sections(
         ),
     ]
     if suspects:
-        text = (
-            f"{content['suspect_count']:,} statements are more likely wrong than others, given the "
-            "columns and all other statements. Check these first."
-        )
-        sections.append(Section("Statements that may be wrong", (text,), (_suspects(suspects),)))
+        sections.append(suspects_section(content["suspect_count"], suspects))
     return sections
 
 
@@ -129,15 +125,14 @@ def _estimates(
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield name, title and estimate of everything that there is, class by class."""
     yield "accuracy", "accuracy", content["accuracy"]
-    labels = list(found.recall)
-    for label in labels:
-        title = f"recall of {class_in_words(label)}"
-        yield "recall", title, content["recall"][str(label)]
-    if len(labels) == 2:
-        yield "prior", f"prior of {class_in_words(labels[1])}", content["prior"]
+    names = dict(zip(found.recall, class_names(list(found.recall)), strict=True))
+    for label, name in names.items():
+        yield "recall", f"recall of {name}", content["recall"][str(label)]
+    if len(names) == 2:
+        yield "prior", f"prior of {list(names.values())[1]}", content["prior"]
     else:
-        for label in labels:
-            yield "prior", f"prior of {label}", content["prior"][str(label)]
+        for label, name in names.items():
+            yield "prior", f"prior of {name}", content["prior"][str(label)]
     if content["pair_agreement"] is not None:
         yield "pair_agreement", "pair agreement", content["pair_agreement"]
 
@@ -155,21 +150,25 @@ def _checks(found: "LabelFreeReport") -> "Table":
     )
 
 
-def _suspects(suspects: list[dict[str, Any]]) -> "Table":
-    from likewise.experiments.document import Cell, Table
+def suspects_section(count: int, suspects: Sequence[Mapping[str, Any]]) -> "Section":
+    """Return the section that lists statements which may be wrong, of `count` the first ones."""
+    from likewise.experiments.document import Cell, Section, Table
 
-    return Table(
-        "Most likely wrong first",
-        ("ids", "said to be", "probability that it is wrong"),
-        tuple(
-            (
-                Cell(", ".join(suspect["ids"])),
-                Cell(suspect["relation"]),
-                Cell(f"{suspect['probability']:.2f}", value=suspect["probability"]),
-            )
-            for suspect in suspects
-        ),
+    text = (
+        f"{count:,} statements are more likely wrong than others, given the columns and all other "
+        "statements. Check these first."
     )
+    rows = tuple(
+        (
+            Cell(", ".join(suspect["ids"])),
+            Cell(suspect["relation"]),
+            Cell(f"{suspect['probability']:.2f}", value=suspect["probability"]),
+        )
+        for suspect in suspects
+    )
+    header = ("ids", "said to be", "probability that it is wrong")
+    table = Table("Most likely wrong first", header, rows)
+    return Section("Statements that may be wrong", (text,), (table,))
 
 
 def _pictures(found: "LabelFreeReport", classifier: Any, X: Any, y: Any) -> "tuple[Picture, ...]":

@@ -9,7 +9,7 @@ from likewise.cli.terminal import note
 
 __all__ = [
     "aligned",
-    "class_in_words",
+    "class_names",
     "columns_in_words",
     "in_options",
     "interval_in_words",
@@ -58,16 +58,16 @@ def interval_in_words(interval: Sequence[float], level: float) -> str:
     return f"{100 * level:g} % interval {low:.1%} to {high:.1%}"
 
 
-def class_in_words(label: Any) -> str:
-    """Return the name of a class; the number 1 of -1 and +1 with its sign.
+def class_names(classes: Sequence[Any]) -> list[str]:
+    """Return the names of classes; -1 and +1 with their signs.
 
     Examples
     --------
-    >>> from likewise.cli.wording import class_in_words
-    >>> class_in_words(1), class_in_words("yes")
-    ('+1', 'yes')
+    >>> from likewise.cli.wording import class_names
+    >>> class_names([-1, 1]), class_names(["no", "yes"]), class_names([0, 1, 2])
+    (['-1', '+1'], ['no', 'yes'], ['0', '1', '2'])
     """
-    return "+1" if label == 1 and not isinstance(label, str) else str(label)
+    return ["-1", "+1"] if list(classes) == [-1, 1] else [str(label) for label in classes]
 
 
 def statements_in_words(similar: int, dissimilar: int, groups: int) -> list[tuple[str, str]]:
