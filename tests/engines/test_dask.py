@@ -69,7 +69,7 @@ def test_bad_pairs_are_named(sample: SUSample) -> None:
         (PairSource(array, (array, array[:50])), "200 left rows but 50 right"),
     ):
         with pytest.raises(ValueError, match=message):
-            open_engine(source)
+            open_engine(source).every("similar", 1)
 
 
 @pytest.mark.usefixtures("client")

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 import likewise as lw
 from likewise.classifiers.rows import read_source
 from likewise.datasets import SUSample
-from likewise.engines import PairSource, open_engine
+from likewise.engines import Engine, PairSource, open_engine
 from likewise.statements.packing import pack
 from tests.engines.conftest import NAMES, table, write_parts
 
@@ -70,17 +70,22 @@ def test_pairs_by_ids_may_be_in_a_file_too(
     np.testing.assert_array_equal(from_file, from_memory)
 
 
+@pytest.mark.parametrize(
+    "read",
+    [lambda engine: engine.every("similar", 1), lambda engine: engine.statements()],
+    ids=["members", "statements"],
+)
 def test_unknown_and_repeated_ids_are_named(
-    sample: SUSample, rows_with_ids: Path, tmp_path: Path
+    sample: SUSample, rows_with_ids: Path, tmp_path: Path, read: Callable[[Engine], object]
 ) -> None:
     with pytest.raises(ValueError, match="Pair 1 names nobody, but there is no such id"):
-        open_engine(PairSource(rows_with_ids, np.array([["r1", "r2"], ["r3", "nobody"]])))
+        read(open_engine(PairSource(rows_with_ids, np.array([["r1", "r2"], ["r3", "nobody"]]))))
     with pytest.raises(ValueError, match="Pair 0 joins r1 with itself"):
         open_engine(PairSource(rows_with_ids, np.array([["r1", "r1"]])))
     frame = table(sample.unlabeled).assign(id=["same"] * 2 + [f"r{k}" for k in range(198)])
     twice = write_parts(frame, tmp_path / "twice", 1, 100)
     with pytest.raises(ValueError, match="the id same more than once"):
-        open_engine(PairSource(twice, np.array([["same", "r1"]])))
+        read(open_engine(PairSource(twice, np.array([["same", "r1"]]))))
     numbers = write_parts(frame.assign(id=range(200)), tmp_path / "numbers", 1, 100)
     with pytest.raises(ValueError, match="ids of type"):
         open_engine(PairSource(numbers, np.array([["r1", "r2"]])))

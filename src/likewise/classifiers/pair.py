@@ -21,7 +21,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
-from likewise.classifiers.rows import read_source
+from likewise.classifiers.rows import read_stated_source
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import PairSource
 from likewise.engines.rows import is_sparse
@@ -34,7 +34,8 @@ from likewise.search.information import PairInformation, pair_information
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import PairingTest, compare_pairings
 from likewise.search.rows import EngineRows, MemoryRows, SourceRows
-from likewise.search.settings import KINDS, Settings, default_pairing
+from likewise.search.settings import Settings, check_pairing, default_pairing
+from likewise.search.streamed import StreamedRows, TableScores
 from likewise.statements.known import Known, read_known
 from likewise.statements.labels import WeakLabels, statements_for
 
@@ -221,8 +222,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             if names is None:
                 raise
             raise error.named(names) from None
-        self.n_passes_ = source.n_passes
         self._keep(learned, source, named)
+        self.n_passes_ = source.n_passes
         self._say(learned.information)
         return self
 
@@ -230,39 +231,24 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         """Check what was passed to ``fit``."""
         if isinstance(X, PairSource):
             refuse_labels(y)
-            self._check_setting(is_fresh=True)
-            return EngineRows(read_source(self, X))
+            engine, stated = read_stated_source(self, X)
+            check_pairing(self.pairing, self.error_rate, is_fresh=stated is None)
+            return EngineRows(engine) if stated is None else StreamedRows(engine, stated)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         check_magnitude(X)
         statements = statements_for(y, X.shape[0], type(self).__name__)
-        self._check_setting(is_fresh=statements.is_fresh)
+        check_pairing(self.pairing, self.error_rate, is_fresh=statements.is_fresh)
         return MemoryRows(X, statements)
-
-    def _check_setting(self, *, is_fresh: bool) -> None:
-        if self.pairing not in ("auto", *KINDS):
-            raise ValueError(
-                f"pairing must be one of {', '.join(['auto', *KINDS])}; got {self.pairing!r}."
-            )
-        if is_fresh and self.pairing == "asked":
-            raise ValueError(
-                "pairing='asked' is for statements about the rows of one table; these are fresh "
-                "pairs. Pass row numbers to likewise.pack."
-            )
-        if is_fresh and self.error_rate != 0.0:
-            raise ValueError(
-                "error_rate is for statements about the rows of one table; these are fresh pairs. "
-                "Pass row numbers to likewise.pack, or error_rate=0.0."
-            )
 
     def _read_known(self, known: Any, source: SourceRows) -> Known | None:
         if known is None:
             return None
-        if not isinstance(source, MemoryRows) or source.whole.statements.is_fresh:
+        if source.statements is None or source.statements.is_fresh:
             raise ValueError(
                 "known is for the rows of one table; these are fresh pairs. Pass row numbers to "
                 "likewise.pack."
             )
-        return read_known(known, source.whole.statements.n_rows, self.n_classes)
+        return read_known(known, source.statements.n_rows, self.n_classes)
 
     def _learn_pairing(
         self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
@@ -273,8 +259,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         if self.pairing != "auto":
             return self._learn(source, named, seeds)
         self.pairing_ = "random"
-        if isinstance(source, MemoryRows):
-            self.pairing_ = default_pairing(source.whole.statements)
+        if source.statements is not None:
+            self.pairing_ = default_pairing(source.statements)
         learned = self._learn(source, named, seeds)
         is_found = self.pairing_ == "random" and learned.some.statements.n_similar > 0
         if not (is_found and learned.has_signal):
@@ -346,11 +332,11 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self._forget()
         order = self._name_classes(found, named)
         self.weights_ = exchanged(weights, order)
-        if isinstance(source, MemoryRows):
+        if source.statements is not None and source.table is not None:
             if not learned.some.is_whole:
-                scores = learned.features.design(source.whole.rows).decide(weights)
+                scores = TableScores(source.table, learned.features).decide(weights)
             codes = None if named is None else named.codes
-            likelihood = self._settings().likelihood(source.whole.statements, codes)
+            likelihood = self._settings().likelihood(source.statements, codes)
             self._keep_rows(likelihood, scores, order)
         if learned.features.transformer is None:
             slopes = self.weights_[:-1] / learned.features.scale[:, None]

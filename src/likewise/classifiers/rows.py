@@ -14,16 +14,17 @@ from likewise.engines import Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import PAIR_PARTS
 from likewise.engines.finite import ADVICE, name_value, raise_not_finite
 from likewise.engines.rows import Positions, RowSets, as_slice, is_sparse, row_numbers
-from likewise.engines.source import refuse_labels
+from likewise.engines.source import refuse_labels, stated_rows
 from likewise.statements.folds import PairKFold
 from likewise.statements.labels import WeakLabels, row_sets_of, statements_for
+from likewise.statements.named import name_statements
 from likewise.statements.packing import pack
 from likewise.statements.statements import Statements
 from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
 from likewise.su.objective import Means
 from likewise.su.rewrites import Rewrite
 
-__all__ = ["WeakRows", "read_rows", "read_source"]
+__all__ = ["WeakRows", "read_rows", "read_source", "read_stated_source"]
 
 _LARGEST_MEAN = 1e140
 """Beyond it, products of two features overflow."""
@@ -217,18 +218,55 @@ def read_source(
     Engine
     """
     engine = open_engine(source)
-    for part in engine.pair_parts:
-        if part not in pair_parts:
-            raise ValueError(
-                f"{type(estimator).__name__} does not learn from {part} pairs of a PairSource: "
-                "leave them out."
-            )
+    _check_parts(estimator, engine, pair_parts)
     estimator.n_features_in_ = engine.n_features
     if engine.feature_names is not None:
         estimator.feature_names_in_ = np.array(engine.feature_names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return engine
+
+
+def read_stated_source(estimator: Any, source: PairSource) -> tuple[Engine, Statements | None]:
+    """Open a source whose pairs name its rows, or that has fresh similar pairs.
+
+    Parameters
+    ----------
+    estimator : estimator
+    source : PairSource
+
+    Returns
+    -------
+    engine : Engine
+    statements : Statements or None
+        About the unlabeled rows; None for fresh pairs.
+    """
+    engine = read_source(estimator, source, PAIR_PARTS)
+    named: Any = stated_rows(source, engine)
+    if named is None:
+        _check_parts(estimator, engine, ("similar",))
+        _check_stated(estimator, engine.count("similar"))
+        return engine, None
+    table = np.empty((engine.count("unlabeled"), 0))
+    statements = name_statements(table, named.get("similar"), named.get("dissimilar"))
+    _check_stated(estimator, statements.count)
+    return engine, statements
+
+
+def _check_parts(estimator: Any, engine: Engine, pair_parts: Sequence[Part]) -> None:
+    for part in engine.pair_parts:
+        if part not in pair_parts:
+            raise ValueError(
+                f"{type(estimator).__name__} does not learn from {part} pairs of a PairSource "
+                "that are rows of their own: leave them out, or name rows by ids."
+            )
+
+
+def _check_stated(estimator: Any, count: int) -> None:
+    if not count:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least one pair, but the source holds none."
+        )
 
 
 def _check_some(count: int, part: Part, which: str) -> None:

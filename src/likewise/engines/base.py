@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.engines.arrays import to_numpy
 
@@ -48,6 +49,8 @@ class Block:
 
 
 Kernel = Callable[[Block], Sums]
+ValuedKernel = Callable[[Block, Any], Sums]
+"""Takes a block, and what was passed for each of its rows."""
 OnRows = Callable[[Part, int, int], None]
 """Called with a part, how many of its rows have been summed, and how many there are."""
 
@@ -85,6 +88,14 @@ class Engine(ABC):
         """The kinds of pairs that there are."""
         return tuple(part for part in PAIR_PARTS if self.count(part))
 
+    def statements(self) -> dict[Part, NDArray[np.intp]] | None:
+        """Return the pairs of each kind as row numbers, (n_pairs, 2), if they name unlabeled rows.
+
+        Then all rows are one table that the pairs are statements about; for this, no features are
+        read. None where pairs are rows of their own.
+        """
+        return None
+
     def map_reduce(self, part: Part, kernel: Kernel) -> Sums:
         """Return the entry-by-entry sum of ``kernel(block)`` over all blocks of `part`.
 
@@ -93,6 +104,18 @@ class Engine(ABC):
         """
         self._begin(part)
         return self._sum_over(part, kernel)
+
+    def map_reduce_with(self, values: NDArray[Any], kernel: ValuedKernel) -> Sums:
+        """Return the sum of ``kernel(block, values of its rows)`` over all unlabeled rows.
+
+        Parameters
+        ----------
+        values : array of shape (n_unlabeled, ...)
+        kernel : callable
+            As in `map_reduce`; where rows are on other machines, only their own values travel.
+        """
+        self._begin("unlabeled")
+        return self._sum_over_with(values, kernel)
 
     def map_reduce_parts(
         self, kernels: Mapping[Part, Kernel], *, frugal: bool = False
@@ -128,6 +151,10 @@ class Engine(ABC):
     @abstractmethod
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         """Sum a kernel over a part that has rows."""
+
+    def _sum_over_with(self, values: NDArray[Any], kernel: ValuedKernel) -> Sums:
+        """Sum a kernel over the unlabeled rows, with values in memory."""
+        return self._sum_over("unlabeled", lambda block: kernel(block, values[block.rows]))
 
     def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
         """Sum a kernel over each of some parts."""

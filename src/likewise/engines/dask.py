@@ -4,16 +4,26 @@ Every partition is summed where it lies, and the sums are added up in a tree. A 
 with its worker is done again by the scheduler, so that a fit survives it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from likewise.engines.base import Engine, Kernel, Part, Sums, add_sums, cut
-from likewise.engines.joining import check_not_selves
+from likewise.engines.base import Block, Engine, Kernel, Part, Sums, ValuedKernel, add_sums, cut
+from likewise.engines.joining import (
+    NamedPairs,
+    are_named,
+    check_not_selves,
+    members_of,
+    positions_by_ids,
+    positions_by_numbers,
+)
 from likewise.engines.parquet import naming, parquet_schema, row_groups
 from likewise.engines.source import PairSource
+from likewise.io.arrow import import_pyarrow
 
 _PARTITION_ROWS = 1 << 18
 """Rows of Parquet files in a partition, or those of one row group if they are more."""
@@ -27,26 +37,25 @@ class DaskEngine(Engine):
     Parameters
     ----------
     unlabeled : dask array of shape (n_rows, n_features)
-    pairs : dict from part to two dask arrays of shape (n_pairs, n_features)
+    pairs : dict from part to _Partitions, or NamedPairs of such
         Left and right members of each kind of pairs, aligned.
     names : tuple of str, optional
-    held : optional
-        What the arrays are made from, if a cluster keeps it in memory.
+    ids : dask series, optional
+        Ids of the unlabeled rows, where pairs name these; else they name row numbers.
     """
 
     def __init__(
         self,
         unlabeled: Any,
-        pairs: Mapping[Part, tuple[Any, Any]],
+        pairs: "Mapping[Part, _Partitions | NamedPairs]",
         names: tuple[str, ...] | None = None,
-        held: Any = None,
+        ids: Any = None,
     ) -> None:
         self._names = names
         self._shape = unlabeled.shape
-        self._held = held  # what is kept in the memory of a cluster is let go with its last owner
-        self._parts = {"unlabeled": _Partitions.of(_whole_rows(unlabeled))}
-        for part, (left, right) in pairs.items():
-            self._parts[part] = _Partitions.of_pairs(left, right, unlabeled.shape[1], part)
+        self._ids = ids
+        self._unlabeled = _Partitions.of(_whole_rows(unlabeled))
+        self._pairs: dict[Part, Any] = dict(pairs)
 
     @property
     def n_features(self) -> int:
@@ -60,31 +69,57 @@ class DaskEngine(Engine):
 
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of pairs of a kind."""
-        return self._parts[part].starts[-1] if part in self._parts else 0
+        if part == "unlabeled":
+            return self._unlabeled.n_rows
+        pairs = self._pairs.get(part, ())
+        return pairs.n_rows if isinstance(pairs, _Partitions) else len(pairs)
+
+    def statements(self) -> dict[Part, NDArray[np.intp]] | None:
+        """Return the pairs of each kind as row numbers, if they name rows; only ids are read."""
+        if not are_named(self._pairs.values()):
+            return None
+        if self._ids is None:
+            return positions_by_numbers(self._pairs)
+        ids = _as_arrow(self._ids.compute())
+        return positions_by_ids(self._pairs, ids, str(self._ids.name))
+
+    def _part(self, part: Part) -> "_Partitions":
+        return self._unlabeled if part == "unlabeled" else members_of(self._pairs[part])
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         return self._sum_over_parts({part: kernel}, frugal=False)[part]
 
+    def _sum_over_with(self, values: NDArray[Any], kernel: ValuedKernel) -> Sums:
+        """Sum over the unlabeled rows; with every partition go the values of its rows."""
+        bounds = zip(self._unlabeled.starts, self._unlabeled.starts[1:], strict=False)
+        kernels = [partial(_with_values, kernel, values[low:high], low) for low, high in bounds]
+        return self._compute({"unlabeled": self._leaves("unlabeled", kernels)})["unlabeled"]
+
     def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
         """Sum over all parts at once, so that no worker waits for the end of the first."""
+        leaves = {part: self._leaves(part, repeat(kernel)) for part, kernel in kernels.items()}
+        return self._compute(leaves)
+
+    def _compute(self, leaves: dict[Part, list[Any]]) -> dict[Part, Sums]:
+        """Add up the sums over the partitions of some parts."""
         import dask
 
         compute: Any = dask.compute  # the library is not typed
-        leaves = {part: self._leaves(part, kernel) for part, kernel in kernels.items()}
         if self.on_rows is None:
             totals = compute(*map(_tree, leaves.values()))
         else:
             totals = _compute_watched(list(leaves.values()), self._counter(leaves))
         return {part: tuple(total) for part, total in zip(leaves, totals, strict=True)}
 
-    def _leaves(self, part: Part, kernel: Kernel) -> list[Any]:
-        """Return the sum over every partition as a task that is yet to be done."""
+    def _leaves(self, part: Part, kernels: Iterable[Kernel]) -> list[Any]:
+        """Return the sum over every partition, by its kernel, as a task that is yet to be done."""
         from dask.delayed import delayed
 
-        starts, blocks = self._parts[part]
-        sum_partition = delayed(partial(_sum_partition, kernel), pure=False)
+        partitions = self._part(part)
+        tasks = zip(kernels, partitions.starts[:-1], partitions.blocks, strict=False)
         return [
-            sum_partition(start, *tables) for start, tables in zip(starts[:-1], blocks, strict=True)
+            delayed(partial(_sum_partition, kernel), pure=False)(start, *tables)
+            for kernel, start, tables in tasks
         ]
 
     def _counter(self, leaves: dict[Part, list[Any]]) -> Callable[[Any], None]:
@@ -93,7 +128,7 @@ class DaskEngine(Engine):
         waited_for = {
             leaf.key: (part, size)
             for part, tasks in leaves.items()
-            for leaf, size in zip(tasks, np.diff(self._parts[part].starts).tolist(), strict=True)
+            for leaf, size in zip(tasks, np.diff(self._part(part).starts).tolist(), strict=True)
         }
 
         def count(key: Any) -> None:
@@ -149,19 +184,30 @@ def _tree(sums: list[Any]) -> Any:
 
 
 class _Partitions(NamedTuple):
-    """Partitions as delayed arrays, and where each begins (and the last one ends)."""
+    """Partitions as delayed arrays, and where each begins (and the last one ends).
+
+    What they are made from is let go with its last owner, if a cluster keeps it in memory: held.
+    """
 
     starts: list[int]
     blocks: list[tuple[Any, ...]]
+    held: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, or of pairs."""
+        return self.starts[-1]
 
     @classmethod
-    def of(cls, *arrays: Any) -> "_Partitions":
+    def of(cls, *arrays: Any, held: Any = None) -> "_Partitions":
         starts = np.cumsum([0, *arrays[0].chunks[0]]).tolist()
         delayed = (array.to_delayed().ravel() for array in arrays)
-        return cls(starts, list(zip(*delayed, strict=True)))
+        return cls(starts, list(zip(*delayed, strict=True)), held)
 
     @classmethod
-    def of_pairs(cls, left: Any, right: Any, n_features: int, name: str) -> "_Partitions":
+    def of_pairs(
+        cls, left: Any, right: Any, n_features: int, name: str, held: Any = None
+    ) -> "_Partitions":
         """Return the partitions of left members with the right ones cut alike."""
         if left.shape != right.shape:
             raise ValueError(
@@ -172,7 +218,7 @@ class _Partitions(NamedTuple):
                 f"`{name}` has {left.shape[1]} columns but `unlabeled` has {n_features}."
             )
         left = _whole_rows(left)
-        return cls.of(left, right.rechunk(left.chunks))
+        return cls.of(left, right.rechunk(left.chunks), held=held)
 
 
 def open_dask(source: PairSource) -> DaskEngine:
@@ -184,32 +230,39 @@ def open_dask(source: PairSource) -> DaskEngine:
     return DaskEngine(unlabeled, members)
 
 
-def _members(pairs: Any, unlabeled: Any, name: str) -> tuple[Any, Any]:
-    """Return the left and the right members of pairs in either form as arrays."""
+def _members(pairs: Any, unlabeled: Any, name: str) -> _Partitions | NamedPairs:
+    """Return the members of pairs, or how these are named by row numbers."""
+    n_features = unlabeled.shape[1]
     if isinstance(pairs, tuple) and len(pairs) == 2:
-        return _sized(pairs[0]), _sized(pairs[1])
-    numbers = _row_numbers(pairs, unlabeled.shape[0], name)
-    return unlabeled[numbers[:, 0]], unlabeled[numbers[:, 1]]
+        return _Partitions.of_pairs(_sized(pairs[0]), _sized(pairs[1]), n_features, name)
+    left, right = _row_numbers(pairs, unlabeled.shape[0], name).T
+    return NamedPairs(
+        left,
+        right,
+        lambda: _Partitions.of_pairs(unlabeled[left], unlabeled[right], n_features, name),
+    )
 
 
 def _open_frame(source: PairSource) -> DaskEngine:
     frame = source.unlabeled
-    names = _feature_names(frame, source)
-    members, held = {}, []
+    names, id_column = _feature_names(frame, source), source.id_column
+    members: dict[Part, _Partitions | NamedPairs] = {}
     for part, pairs in source.pairs.items():
         if isinstance(pairs, tuple) and len(pairs) == 2:
-            members[part] = _array(pairs[0], names), _array(pairs[1], names)
-            continue
-        by_ids = not _is_frame(pairs) or {"left", "right"} == set(pairs.columns)
-        joined = _join(frame, pairs, names, source.id_column) if by_ids else pairs
-        members[part] = _sides(joined, names, part)
-        held.append(joined)
-    return DaskEngine(_array(frame, names), members, names, held=held)
+            sides = _array(pairs[0], names), _array(pairs[1], names)
+            members[part] = _Partitions.of_pairs(*sides, len(names), part)
+        elif _is_frame(pairs) and {"left", "right"} != set(pairs.columns):
+            members[part] = _side_by_side(pairs, names, part)
+        else:
+            members[part] = _name_by_ids(frame, pairs, names, id_column, part)
+    ids = frame[id_column] if id_column in frame.columns else None
+    return DaskEngine(_array(frame, names), members, names, ids)
 
 
-def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
-    """Return a frame with the members of every pair in columns left_* and right_*, in order."""
-    import dask.dataframe as dd
+def _name_by_ids(
+    frame: Any, pairs: Any, names: Sequence[str], id_column: str, name: str
+) -> NamedPairs:
+    """Return pairs by ids; their members are joined when they are first read."""
     import pandas as pd
 
     if id_column not in frame.columns:
@@ -222,6 +275,23 @@ def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
     elif _is_frame(pairs):
         pairs = pairs[["left", "right"]].compute()  # two ids for each pair: nothing beside the rows
     check_not_selves(pairs["left"].to_numpy(), pairs["right"].to_numpy())
+    return NamedPairs(
+        _as_arrow(pairs["left"]),
+        _as_arrow(pairs["right"]),
+        lambda: _side_by_side(_join(frame, pairs, names, id_column), names, name),
+    )
+
+
+def _as_arrow(ids: Any) -> Any:
+    """Return a pandas series of ids as one pyarrow array."""
+    found = import_pyarrow().array(ids)
+    return found.combine_chunks() if hasattr(found, "chunks") else found
+
+
+def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
+    """Return a frame with the members of every pair in columns left_* and right_*, in order."""
+    import dask.dataframe as dd
+
     pairs = pairs[["left", "right"]].reset_index(drop=True).rename_axis("pair").reset_index()
     from_pandas: Any = dd.from_pandas
     joined = from_pandas(pairs, npartitions=frame.npartitions)
@@ -245,7 +315,8 @@ def _check_joined(found: Any, pairs: Any, id_column: str) -> None:
     raise ValueError(f"Pair {first} names {left} and {right}, one of which {where} {id_column!r}.")
 
 
-def _sides(frame: Any, names: Sequence[str], name: str) -> tuple[Any, Any]:
+def _side_by_side(frame: Any, names: Sequence[str], name: str) -> _Partitions:
+    """Return the partitions of a frame with columns left_* and right_*."""
     missing = [
         f"{side}_{column}"
         for side in ("left", "right")
@@ -260,7 +331,7 @@ def _sides(frame: Any, names: Sequence[str], name: str) -> tuple[Any, Any]:
     left, right = (
         _array(frame, [f"{side}_{column}" for column in names]) for side in ("left", "right")
     )
-    return left, right
+    return _Partitions.of_pairs(left, right, len(names), name, held=frame)
 
 
 def _array(frame: Any, names: Sequence[str]) -> Any:
@@ -354,6 +425,12 @@ def _sum_partition(kernel: Kernel, start: int, *tables: Any) -> Sums | None:
     if not tables[0].shape[0]:
         return None
     return add_sums(map(kernel, cut(tuple(map(np.asarray, tables)), start)))
+
+
+def _with_values(kernel: ValuedKernel, values: NDArray[Any], first: int, block: Block) -> Sums:
+    """Call a kernel with the values of a block's rows, given those from row `first` on."""
+    rows = block.rows
+    return kernel(block, values[rows.start - first : rows.stop - first])
 
 
 def _add(sums: list[Sums | None]) -> Sums | None:

@@ -1,11 +1,50 @@
-"""Pairs given by ids: where the rows that they name stand in a table."""
+"""Pairs that name rows of a table: where these stand, and how their members are fetched."""
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.io.arrow import import_pyarrow
+
+
+@dataclass(frozen=True, eq=False)
+class NamedPairs:
+    """Pairs given by ids or row numbers.
+
+    Attributes
+    ----------
+    left, right : arrays of length n_pairs
+        Ids as pyarrow arrays, or row numbers as numpy arrays.
+    fetch : callable
+        Returns the members of the pairs in the form that an engine reads them in.
+    """
+
+    left: Any
+    right: Any
+    fetch: Callable[[], Any]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @cached_property
+    def members(self) -> Any:
+        """The members, fetched when they are first read: statements about rows need none."""
+        return self.fetch()
+
+
+def members_of(pairs: Any) -> Any:
+    """Return the members of pairs that name them, or of pairs that are rows of their own."""
+    return pairs.members if isinstance(pairs, NamedPairs) else pairs
+
+
+def are_named(pairs: Iterable[Any]) -> bool:
+    """Tell whether there are pairs, and all of them name rows."""
+    kinds = list(pairs)
+    return bool(kinds) and all(isinstance(kind, NamedPairs) for kind in kinds)
 
 
 def id_columns(pairs: Any, name: str) -> tuple[Any, Any]:
@@ -32,6 +71,40 @@ def id_columns(pairs: Any, name: str) -> tuple[Any, Any]:
         )
     left, right = (pa.array(column) for column in array.T)
     return left, right
+
+
+def cast_ids(ids: Any, kind: Any, id_column: str) -> Any:
+    """Return ids of pairs as a pyarrow array of the type that the table has them in."""
+    pa = import_pyarrow()
+    try:
+        return ids.cast(kind)
+    except pa.ArrowException as error:
+        raise ValueError(
+            f"The pairs name ids of type {ids.type}, but column {id_column!r} is of type {kind}."
+        ) from error
+
+
+def positions_by_ids(
+    pairs: Mapping[Any, NamedPairs], ids: Any, id_column: str
+) -> dict[Any, NDArray[np.intp]]:
+    """Return the row numbers of the pairs of each kind, (n_pairs, 2), by the ids of all rows."""
+    return {
+        part: np.column_stack(
+            [
+                pair_positions(cast_ids(side, ids.type, id_column), ids, id_column)
+                for side in (named.left, named.right)
+            ]
+        )
+        for part, named in pairs.items()
+    }
+
+
+def positions_by_numbers(pairs: Mapping[Any, NamedPairs]) -> dict[Any, NDArray[np.intp]]:
+    """Return the row numbers of pairs that are given by them, (n_pairs, 2) of each kind."""
+    return {
+        part: np.column_stack([named.left, named.right]).astype(np.intp)
+        for part, named in pairs.items()
+    }
 
 
 def pair_positions(named: Any, ids: Any, id_column: str) -> NDArray[np.intp]:

@@ -20,7 +20,16 @@ from threadpoolctl import threadpool_limits
 
 from likewise.engines import base
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
-from likewise.engines.joining import check_not_selves, id_columns, pair_positions
+from likewise.engines.joining import (
+    NamedPairs,
+    are_named,
+    cast_ids,
+    check_not_selves,
+    id_columns,
+    members_of,
+    pair_positions,
+    positions_by_ids,
+)
 from likewise.engines.source import PairSource
 from likewise.io.arrow import import_pyarrow
 
@@ -50,30 +59,47 @@ class ParquetEngine(Engine):
     Parameters
     ----------
     unlabeled : _Columns
-    pairs : dict from part to two _Columns or _Members
+    pairs : dict from part to two _Columns, or NamedPairs of two _Members
         Left and right members of each kind of pairs, aligned.
+    id_column : str
+        Where ids stand that pairs name.
     """
 
-    def __init__(self, unlabeled: "_Columns", pairs: "Mapping[Part, tuple[_Rows, _Rows]]") -> None:
-        self._names = unlabeled.names
-        self._tables: dict[Part, tuple[_Rows, ...]] = {"unlabeled": (unlabeled,), **pairs}
+    def __init__(
+        self, unlabeled: "_Columns", pairs: Mapping[Part, Any], id_column: str = "id"
+    ) -> None:
+        self._unlabeled = unlabeled
+        self._pairs = dict(pairs)
+        self._id_column = id_column
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return len(self._names)
+        return len(self._unlabeled.names)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self._names
+        return self._unlabeled.names
 
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of pairs of a kind."""
-        return self._tables[part][0].n_rows if part in self._tables else 0
+        if part == "unlabeled":
+            return self._unlabeled.n_rows
+        pairs = self._pairs.get(part, ())
+        return pairs[0].n_rows if isinstance(pairs, tuple) and pairs else len(pairs)
+
+    def statements(self) -> dict[Part, NDArray[np.intp]] | None:
+        """Return the pairs of each kind as row numbers, if they name ids; these are read."""
+        if not are_named(self._pairs.values()):
+            return None
+        ids = self._unlabeled.files.read([self._id_column]).column(0).combine_chunks()
+        return positions_by_ids(self._pairs, ids, self._id_column)
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
-        tables = self._tables[part]
+        tables: tuple[_Rows, ...] = (self._unlabeled,)
+        if part != "unlabeled":
+            tables = members_of(self._pairs[part])
         spans = tables[0].spans()
         tasks = [partial(_sum_range, tables, kernel, *span) for span in spans]
         # Several threads sum at once, so each of them gets one thread of BLAS.
@@ -97,12 +123,13 @@ def open_parquet(source: PairSource) -> ParquetEngine:
     return ParquetEngine(
         unlabeled,
         {part: _open_pairs(p, unlabeled, id_column, part) for part, p in source.pairs.items()},
+        id_column,
     )
 
 
 def _open_pairs(
     pairs: Any, unlabeled: "_Columns", id_column: str, name: str
-) -> "tuple[_Rows, _Rows]":
+) -> "tuple[_Rows, _Rows] | NamedPairs":
     names = unlabeled.names
     if isinstance(pairs, tuple) and len(pairs) == 2:
         left, right = (_Columns(_Files.of(side, name), names, names) for side in pairs)
@@ -118,28 +145,24 @@ def _open_pairs(
             )
             return left, right
         pairs = files.read(["left", "right"])
-    return _join(unlabeled, id_column, *id_columns(pairs, name))
+    unlabeled.files.check_columns([id_column])
+    ids = id_columns(pairs, name)
+    check_not_selves(*(side.to_numpy(zero_copy_only=False) for side in ids))
+    kind = unlabeled.files.schema.field(id_column).type
+    left, right = (cast_ids(side, kind, id_column) for side in ids)
+    return NamedPairs(left, right, partial(_join, unlabeled, id_column, left, right))
 
 
 def _join(unlabeled: "_Columns", id_column: str, left: Any, right: Any) -> "tuple[_Rows, _Rows]":
     """Fetch the members of pairs given by ids: each once, in one pass over the files."""
     pa = import_pyarrow()
-    unlabeled.files.check_columns([id_column])
     wanted = pa.compute.unique(pa.concat_arrays([left, right]).drop_null())
-    kind = unlabeled.files.schema.field(id_column).type
-    try:
-        wanted = wanted.cast(kind)
-    except pa.ArrowException as error:
-        raise ValueError(
-            f"The pairs name ids of type {wanted.type}, but column {id_column!r} is of type {kind}."
-        ) from error
     found = unlabeled.files.read(
         [id_column, *unlabeled.names], pa.compute.field(id_column).isin(wanted)
     )
     ids = found.column(id_column).combine_chunks()
     rows = _as_array(found.select(unlabeled.names), found.num_rows)
-    check_not_selves(left.to_numpy(zero_copy_only=False), right.to_numpy(zero_copy_only=False))
-    at_left, at_right = (pair_positions(side.cast(kind), ids, id_column) for side in (left, right))
+    at_left, at_right = (pair_positions(side, ids, id_column) for side in (left, right))
     return _Members(rows, at_left), _Members(rows, at_right)
 
 

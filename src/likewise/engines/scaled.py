@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import like
-from likewise.engines.base import Block, Engine, Kernel, Part, Sums
+from likewise.engines.base import Block, Engine, Kernel, Part, Sums, ValuedKernel
 
 __all__ = ["Moments", "ScaledEngine"]
 
@@ -41,8 +42,17 @@ class ScaledEngine(Engine):
         """Return the number of unlabeled rows, or of pairs of a kind."""
         return self._engine.count(part)
 
+    def statements(self) -> dict[Part, NDArray[np.intp]] | None:
+        """Return the pairs of each kind as row numbers, if they name unlabeled rows."""
+        return self._engine.statements()
+
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         return self._engine._sum_over(part, self._after_scaling(kernel))
+
+    def _sum_over_with(self, values: NDArray[Any], kernel: ValuedKernel) -> Sums:
+        return self._engine._sum_over_with(
+            values, partial(_scale_both, kernel, self._shift, self._scale)
+        )
 
     def _sum_over_parts(self, kernels: Mapping[Part, Kernel], *, frugal: bool) -> dict[Part, Sums]:
         """Sum over each part; scaled rows are copies."""
@@ -54,8 +64,18 @@ class ScaledEngine(Engine):
 
 
 def _scale_then(kernel: Kernel, shift: FloatArray, scale: FloatArray, block: Block) -> Sums:
+    return kernel(_scaled(block, shift, scale))
+
+
+def _scale_both(
+    kernel: ValuedKernel, shift: FloatArray, scale: FloatArray, block: Block, values: Any
+) -> Sums:
+    return kernel(_scaled(block, shift, scale), values)
+
+
+def _scaled(block: Block, shift: FloatArray, scale: FloatArray) -> Block:
     tables = ((rows - like(rows, shift)) / like(rows, scale) for rows in block.tables)
-    return kernel(Block(tuple(tables), block.start))
+    return Block(tuple(tables), block.start)
 
 
 class Moments:

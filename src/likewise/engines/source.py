@@ -3,14 +3,22 @@
 How rows are read is the business of the engines; this module only tells them apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from likewise.engines.base import PAIR_PARTS, Engine, Part
 
-__all__ = ["OpenSource", "PairSource", "is_source", "open_engine", "pack_source", "refuse_labels"]
+__all__ = [
+    "OpenSource",
+    "PairSource",
+    "is_source",
+    "open_engine",
+    "pack_source",
+    "refuse_labels",
+    "stated_rows",
+]
 
 Kind = Literal["parquet", "dask", "torch"]
 
@@ -83,6 +91,9 @@ class OpenSource(PairSource):
     Parameters
     ----------
     engine : Engine
+    similar, dissimilar : row numbers, optional
+        Statements about the rows of an engine that holds no pairs itself, as `likewise.pack` takes
+        them: pairs of shape (n, 2), or groups of rows that are alike.
     """
 
     unlabeled: Any = None
@@ -107,6 +118,20 @@ def refuse_labels(y: Any) -> None:
     """Raise if weak labels were passed beside a source."""
     if y is not None:
         raise ValueError("A PairSource holds its pairs itself: pass no y beside it.")
+
+
+def stated_rows(source: PairSource, engine: Engine) -> Mapping[Part, Any] | None:
+    """Return what is said of the rows of a source, by row numbers; None for fresh pairs.
+
+    Parameters
+    ----------
+    source : PairSource
+    engine : Engine
+        That reads it.
+    """
+    if isinstance(source, OpenSource) and source.pairs:
+        return source.pairs
+    return engine.statements()
 
 
 def open_engine(source: PairSource) -> Engine:

@@ -8,10 +8,17 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.engines.arrays import fetch, is_tensor
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
-from likewise.engines.joining import check_not_selves
+from likewise.engines.joining import (
+    NamedPairs,
+    are_named,
+    check_not_selves,
+    members_of,
+    positions_by_numbers,
+)
 from likewise.engines.source import PairSource
 
 _HOST_BYTES = 1 << 25
@@ -32,21 +39,29 @@ class TorchEngine(Engine):
     Parameters
     ----------
     unlabeled : tensor of shape (n_rows, n_features)
-    pairs : dict from part to two tensors of shape (n_pairs, n_features)
+    pairs : dict from part to two tensors of shape (n_pairs, n_features), or NamedPairs
         Left and right members of each kind of pairs, aligned, on the same device.
     """
 
-    def __init__(self, unlabeled: Any, pairs: Mapping[Part, tuple[Any, Any]]) -> None:
-        self._tables: dict[Part, tuple[Any, ...]] = {"unlabeled": (unlabeled,), **pairs}
+    def __init__(self, unlabeled: Any, pairs: Mapping[Part, Any]) -> None:
+        self._unlabeled = unlabeled
+        self._pairs = dict(pairs)
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return int(self._tables["unlabeled"][0].shape[1])
+        return int(self._unlabeled.shape[1])
 
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of pairs of a kind."""
-        return int(self._tables[part][0].shape[0]) if part in self._tables else 0
+        if part == "unlabeled":
+            return len(self._unlabeled)
+        pairs = self._pairs.get(part, ((),))
+        return len(pairs if isinstance(pairs, NamedPairs) else pairs[0])
+
+    def statements(self) -> dict[Part, NDArray[np.intp]] | None:
+        """Return the pairs of each kind as row numbers, if they were given so."""
+        return positions_by_numbers(self._pairs) if are_named(self._pairs.values()) else None
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         return fetch(self._add_up(part, kernel))
@@ -62,10 +77,10 @@ class TorchEngine(Engine):
         return add_sums(_in_double(kernel(block)) for block in self._blocks(part, frugal=frugal))
 
     def _blocks(self, part: Part, *, frugal: bool) -> Iterator[Block]:
-        size = _block_rows(self._tables[part][0], frugal=frugal)
+        whole = (self._unlabeled,) if part == "unlabeled" else members_of(self._pairs[part])
+        size = _block_rows(whole[0], frugal=frugal)
         for start in range(0, self.count(part), size):
-            tables = tuple(table[start : start + size] for table in self._tables[part])
-            block = Block(tables, start)
+            block = Block(tuple(table[start : start + size] for table in whole), start)
             yield block
             self._tell(part, block.rows.stop)
 
@@ -98,8 +113,8 @@ def open_torch(source: PairSource) -> TorchEngine:
     )
 
 
-def _members(pairs: Any, rows: Any, name: str) -> tuple[Any, Any]:
-    """Return the left and the right members of pairs in either form, where the rows are."""
+def _members(pairs: Any, rows: Any, name: str) -> Any:
+    """Return the members of pairs where the rows are, or how these are named."""
     import torch
 
     if not (isinstance(pairs, tuple) and len(pairs) == 2):
@@ -110,8 +125,9 @@ def _members(pairs: Any, rows: Any, name: str) -> tuple[Any, Any]:
                 f"{tuple(numbers.shape)} and {numbers.dtype}."
             )
         _check_row_numbers(numbers, rows.shape[0])
-        check_not_selves(*numbers.cpu().numpy().T)
-        pairs = rows[numbers[:, 0]], rows[numbers[:, 1]]
+        left, right = numbers.cpu().numpy().T
+        check_not_selves(left, right)
+        return NamedPairs(left, right, lambda: tuple(rows[side] for side in numbers.T))
     left, right = (side.detach().to(rows) for side in pairs)
     if left.shape != right.shape or left.shape[1:] != rows.shape[1:]:
         raise ValueError(

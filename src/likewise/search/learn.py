@@ -21,7 +21,7 @@ from likewise.engines.rows import is_sparse
 from likewise.scores.features import RadialFeatures
 from likewise.scores.maps import FeatureMap
 from likewise.search.blend import Entry, blend, join
-from likewise.search.climb import climb
+from likewise.search.climb import Climbed, climb
 from likewise.search.crossfit import (
     Candidate,
     aligned,
@@ -34,6 +34,7 @@ from likewise.search.passes import State, minimise_by_passes
 from likewise.search.rows import MemoryRows, Some, SourceRows
 from likewise.search.sample import Sample
 from likewise.search.settings import Settings
+from likewise.search.streamed import TableScores, minimise_table
 from likewise.search.tried import Selection, Tried
 from likewise.statements.folds import PairKFold
 
@@ -147,11 +148,11 @@ class _Search:
             pool += _sums(pool, likelihood, parts)
         best = max(pool, key=_information)
         selection = _selection(pool, best)
-        with threadpool_limits(1, user_api="blas"):
-            if some.is_whole:
-                found = _fit_whole(best, some, likelihood)
-                return Learned(best.features, found, selection, some, likelihood, parts)
+        if not some.is_whole:
             return self._learn_from_more(best, selection, likelihood.size, source, sample)
+        with threadpool_limits(1, user_api="blas"):
+            found = _fit_whole(best, some, likelihood)
+        return Learned(best.features, found, selection, some, likelihood, parts)
 
     def _deal(self, some: Some) -> tuple[Likelihood, list[HeldOut]]:
         known = self.known
@@ -196,9 +197,13 @@ class _Search:
         likelihood, parts = self._deal(sample)
         rows = Sample(features.design(sample.rows), likelihood)
         alpha = self._fallen(candidate, chosen_on, likelihood.size)
-        judged = cross_fit_at(rows, parts, alpha, candidate.weights)
-        alpha = self._fallen(candidate, chosen_on, source.n_pairs)
-        weights = self._weights_of_all(features, alpha, judged, source, rows, sample)
+        with threadpool_limits(1, user_api="blas"):
+            judged = cross_fit_at(rows, parts, alpha, candidate.weights)
+            alpha = self._fallen(candidate, chosen_on, source.n_pairs)
+            start = climb(rows, alpha, judged.weights)
+        weights = start.weights
+        if not (sample.is_whole or isinstance(features.transformer, RadialFeatures)):
+            weights = self._weights_of_all(features, alpha, start, source, rows)
         before, after = (rows.population.decide(w) for w in (judged.weights, weights))
         scores = aligned(judged.scores, before, after)
         found = replace(judged, alpha=alpha, weights=weights, scores=scores)
@@ -212,15 +217,11 @@ class _Search:
         self,
         features: FeatureMap,
         alpha: float,
-        judged: Candidate,
+        start: Climbed,
         source: SourceRows,
         rows: Sample,
-        sample: Some,
     ) -> FloatArray:
-        """Return the weights that all rows teach; of radial features, those of the sample."""
-        start = climb(rows, alpha, judged.weights)
-        if sample.is_whole or isinstance(features.transformer, RadialFeatures):
-            return start.weights
+        """Return the weights that all rows teach, from those of a sample on."""
         is_dense = not is_sparse(rows.design.rows)
         if source.engine is not None and self.settings.n_classes == 2 and is_dense:
             share, pairs = float(start.beliefs.shares[1]), start.beliefs.pair_shares
@@ -228,13 +229,17 @@ class _Search:
             fit = minimise_by_passes(source.engine, features.standardise, alpha, state)
             _warn_unless(fit.converged, alpha, fit.promise)
             return fit.state.weights[:, None]
+        if source.statements is None or source.table is None:
+            return start.weights
+        likelihood = self.settings.likelihood(source.statements, self.known)
+        if is_dense:
+            scores = TableScores(source.table, features)
+            found = minimise_table(scores, likelihood, alpha, start.weights)
+            _warn_unless(found.converged, alpha, found.promise)
+            return found.weights
         if isinstance(source, MemoryRows) and features.transformer is None:
-            whole = source.whole
-            likelihood = self.settings.likelihood(whole.statements, self.known)
-            with threadpool_limits(None, user_api="blas"):
-                return climb(
-                    Sample(features.design(whole.rows), likelihood), alpha, start.weights
-                ).weights
+            whole = Sample(features.design(source.whole.rows), likelihood)
+            return climb(whole, alpha, start.weights).weights
         return start.weights
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Totals",
     "collect",
     "minimise_by_passes",
+    "solve_downhill",
 ]
 
 _MOST_PASSES = 15
@@ -241,7 +242,7 @@ def _newton(totals: Totals, state: State, alpha: float) -> _Step:
     gradient = (totals.of_rows[:, 0] - totals.of_pairs[:, 0]) / n + penalty * state.weights
     profiled = gradient - cross @ inverse @ slope
     hessian = totals.hessian / n + np.diag(penalty) - cross @ inverse @ cross.T
-    of_weights = -_solve_downhill(hessian, profiled)
+    of_weights = -solve_downhill(hessian, profiled)
     promise = -0.5 * float(profiled @ of_weights)
     unsettled = 0.5 * float(slope @ inverse @ slope)
     if abs(unsettled) > max(_UNSETTLED * promise, _TOL):
@@ -288,7 +289,7 @@ def _common_terms(totals: Totals, state: State) -> tuple[float, FloatArray, Floa
     return value / n, slope / n, full / n, cross / n
 
 
-def _solve_downhill(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+def solve_downhill(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """Solve with the Hessian, or where it is not positive with its absolute value."""
     try:
         return np.asarray(cho_solve(cho_factor(hessian), gradient))

@@ -21,7 +21,17 @@ from likewise.engines.rows import is_sparse, row_numbers, take_rows
 from likewise.statements.labels import row_sets_of
 from likewise.statements.statements import Statements
 
-__all__ = ["EngineRows", "MemoryRows", "Some", "SourceRows", "counts_of", "spacing"]
+__all__ = [
+    "EngineRows",
+    "MemoryRows",
+    "Some",
+    "SourceRows",
+    "counts_of",
+    "effective_pairs",
+    "is_large",
+    "spacing",
+    "thin",
+]
 
 IntArray = NDArray[np.intp]
 
@@ -65,11 +75,8 @@ class Some:
         return self.among(chosen), self.among(~chosen)
 
     def is_large(self, size: int) -> bool:
-        """Tell whether there is so much that some is left out: twice as much as is kept."""
-        statements = self.statements
-        if statements.is_fresh:
-            return max(counts_of(statements)) > 2 * size
-        return statements.n_rows > 2 * size
+        """Tell whether there is so much that some is left out."""
+        return is_large(self.statements, size)
 
 
 class SourceRows(ABC):
@@ -106,6 +113,16 @@ class SourceRows(ABC):
     def engine(self) -> Engine | None:
         """What passes over fresh pairs go over; None if they cannot."""
 
+    @property
+    def statements(self) -> Statements | None:
+        """All statements, by row numbers of a table; None for pairs that an engine reads."""
+        return None
+
+    @property
+    def table(self) -> Engine | None:
+        """What passes over all rows of that table go over, as unlabeled ones."""
+        return None
+
 
 class MemoryRows(SourceRows):
     """A table in memory.
@@ -118,9 +135,7 @@ class MemoryRows(SourceRows):
 
     def __init__(self, X: Any, statements: Statements) -> None:
         self.whole = Some(X, statements, None, is_whole=True)
-        self.n_pairs = float(statements.count)
-        if not statements.is_fresh:
-            self.n_pairs = max(0.5 * float(statements.stated.sum()), 1.0)
+        self.n_pairs = effective_pairs(statements)
 
     def sample(self, size: int, *, keeps_rows: bool) -> Some:
         """Return about `size` rows and statements; see `SourceRows`."""
@@ -133,6 +148,16 @@ class MemoryRows(SourceRows):
         if is_sparse(self.whole.rows) or not statements.is_fresh or statements.n_dissimilar:
             return None
         return MemoryEngine(self.whole.rows, row_sets_of(statements))
+
+    @property
+    def statements(self) -> Statements | None:
+        """The statements."""
+        return self.whole.statements
+
+    @property
+    def table(self) -> Engine | None:
+        """An engine over the table."""
+        return MemoryEngine.of_unlabeled(self.whole.rows)
 
 
 class EngineRows(SourceRows):
@@ -168,6 +193,32 @@ class EngineRows(SourceRows):
     def n_passes(self) -> int | None:
         """How often the engine has read the rows."""
         return self._engine.n_passes
+
+
+def effective_pairs(statements: Statements) -> float:
+    """Return so many separate pairs: for one table, half the rows that statements are about.
+
+    Parameters
+    ----------
+    statements : Statements
+    """
+    if statements.is_fresh:
+        return float(statements.count)
+    return max(0.5 * float(statements.stated.sum()), 1.0)
+
+
+def is_large(statements: Statements, size: int) -> bool:
+    """Tell whether there is so much that some is left out: twice as much as is kept.
+
+    Parameters
+    ----------
+    statements : Statements
+    size : int
+        As in `SourceRows.sample`.
+    """
+    if statements.is_fresh:
+        return max(counts_of(statements)) > 2 * size
+    return statements.n_rows > 2 * size
 
 
 def spacing(counts: Counts, size: int) -> tuple[int, ...]:
