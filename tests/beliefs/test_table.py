@@ -124,6 +124,22 @@ def test_the_gradient_holds_for_a_class_that_no_free_pair_is_of() -> None:
     assert slope_error(model, scores) < 5e-4
 
 
+@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+@pytest.mark.parametrize("pairing", PAIRINGS)
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_slope_that_climbs_take_is_that_of_beliefs(
+    m: int, pairing: Pairing, error_rate: float
+) -> None:
+    scores = np.random.default_rng(4).normal(size=(CYCLES.n_rows, m))
+    scores[0] *= 200  # as far as scores go
+    model = likelihood(CYCLES if m < 3 else Said(9, CYCLES.same), max(m, 2), pairing, error_rate)
+    value, gradient, _ = model.slope(scores)
+    found = model.evaluate(log_probabilities(scores))
+    assert value == pytest.approx(found.value, abs=1e-9)
+    expected = found.gradient[:, 1:] if m == 1 else found.gradient
+    np.testing.assert_allclose(gradient, expected, atol=1e-9)
+
+
 # --- symmetry and starts ----------------------------------------------------------------------
 
 
