@@ -45,6 +45,8 @@ class Coupled:
     beliefs : array of shape (n_components, n_classes)
     shares, pair_shares : arrays of shape (n_classes,)
     messages : array or None
+    converged : bool
+        Whether propagation between components settled.
     trace : Trace or None
         How shares were settled: the next search, nearby, begins with it.
     """
@@ -54,6 +56,7 @@ class Coupled:
     shares: FloatArray
     pair_shares: FloatArray
     messages: FloatArray | None
+    converged: bool = True
     trace: Trace | None = None
 
 
@@ -176,11 +179,11 @@ class Coupling:
             extra += self._links.tilt(total_m)
         if own is not None:
             extra[large] = own
-        value, beliefs, messages = self._sum(fields + extra, before.messages)
+        value, beliefs, messages, converged = self._sum(fields + extra, before.messages)
         value += base + of_large - base * large.size
         # Extra fields stand for F: they are taken off where they were linear.
         value -= float(np.vdot(beliefs, extra))
-        return Coupled(value, beliefs, r, rho, messages)
+        return Coupled(value, beliefs, r, rho, messages, converged)
 
     def _at_large(
         self,
@@ -219,15 +222,15 @@ class Coupling:
 
     def _sum(
         self, fields: FloatArray, messages: FloatArray | None
-    ) -> tuple[float, FloatArray, FloatArray | None]:
+    ) -> tuple[float, FloatArray, FloatArray | None, bool]:
         components = self._components
         if not components.left.size:
             nodes = log_sum(fields)
-            return float(nodes.sum()), np.exp(fields - nodes[:, None]), None
+            return float(nodes.sum()), np.exp(fields - nodes[:, None]), None, True
         size = components.left.size
         on = np.full((size, self._k), HARD)
         found = propagate(fields, self._edges, on, np.full(size, 1.0 - HARD), messages)
-        return found.value, found.beliefs, found.messages
+        return found.value, found.beliefs, found.messages, found.converged
 
     @cached_property
     def _edges(self) -> Edges:

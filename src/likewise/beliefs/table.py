@@ -240,7 +240,13 @@ class TableLikelihood(Likelihood):
         posteriors = self._components.spread(found.beliefs)
         pairs = found.pair_shares if self.pairing == "free" else None
         return self._beliefs(
-            eta, found.value, posteriors, found.shares, pair_shares=pairs, state=found
+            eta,
+            found.value,
+            posteriors,
+            found.shares,
+            pair_shares=pairs,
+            converged=found.converged,
+            state=found,
         )
 
     def _propagated(self, eta: FloatArray, found: Erred) -> Beliefs:
