@@ -97,8 +97,9 @@ def test_the_summary_can_be_read(folder: Path, succeed: Run, fitted: Fitted) -> 
     ]
     shown = fitted.summary
     assert values["rows"] == "300"
-    assert values["features"].startswith("radial, 0.9 typical distances wide")
-    assert values["penalty"] == f"{shown['alpha']:.2g}"
+    is_sum = " + " in shown["chosen_features"]
+    assert values["features"].startswith("a sum of scores: " if is_sum else ("radial", "linear"))
+    assert values["penalty"] == ("each score its own" if is_sum else f"{shown['alpha']:.2g}")
     assert values["prior of +1"].startswith(f"{shown['prior']:.1%} (95 % interval ")
     assert values["prior of +1"].endswith("+1 is the majority class")
     assert values["information"].startswith(f"{shown['nats_per_pair']:.3f} ± ")
