@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import likewise as lw
+from likewise.datasets import StatementSample, sample_statements
 
 
 def draw_gaussians(
@@ -43,3 +44,20 @@ def draw_rings(n: int, seed: int) -> tuple[Any, Any]:
 
     pairs, alone = np.where(rng.random((2, n)) < [[0.49 / 0.58], [0.7]], 1.0, 3.0)
     return lw.pack(rings(alone), similar=(rings(pairs), rings(pairs)))
+
+
+def draw_table(
+    kind: Any, n_rows: int, n_statements: int, seed: int = 0, error_rate: float = 0.0
+) -> StatementSample:
+    """Draw one table of two Gaussians, at a prior of 0.7, and statements about its rows."""
+    X, y = lw.datasets.make_gaussians(6000, separation=3.0, random_state=0)
+    return sample_statements(
+        X,
+        y,
+        n_rows,
+        n_statements,
+        kind=kind,
+        prior=0.7,
+        error_rate=error_rate,
+        random_state=seed,
+    )

@@ -11,7 +11,7 @@ from sklearn.base import clone
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.prior import PairLikelihoodPrior, scores
-from tests.prior.draws import draw_gaussians, draw_rings
+from tests.prior.draws import draw_gaussians, draw_rings, draw_table
 
 Draw = Callable[..., SUSample]
 
@@ -52,7 +52,6 @@ def test_it_beats_pair_moments(draw_waveform: Draw) -> None:
 def test_near_one_half_the_interval_touches_one_half() -> None:
     for seed in range(2):
         found = estimate(*draw_gaussians(200, 0.5, seed))
-        assert found.interval is not None
         assert found.interval[0] == 0.5
         assert found.value < 0.62
         assert "reaches one half" in str(found)
@@ -62,7 +61,6 @@ def test_pairs_without_signal_are_said_to_have_none(rng: np.random.Generator) ->
     X, y = lw.pack(rng.standard_normal((150, 3)), similar=tuple(rng.standard_normal((2, 150, 3))))
     found = estimate(X, y)
     assert "no signal" in str(found)
-    assert found.interval is not None
     assert found.interval[0] == 0.5
 
 
@@ -70,8 +68,6 @@ def test_pairs_without_signal_are_said_to_have_none(rng: np.random.Generator) ->
 def test_dissimilar_pairs_narrow_the_interval() -> None:
     X, y = draw_gaussians(150, 0.7, 0, n_dissimilar=300)
     both, similar = estimate(X, y), estimate(X[y >= 0], y[y >= 0])
-    assert both.interval is not None
-    assert similar.interval is not None
     assert np.ptp(both.interval) < np.ptp(similar.interval)
     assert both.diagnostics["n_pairs"] == 450
 
@@ -115,8 +111,6 @@ def test_the_same_seed_gives_the_same_estimate_and_leaves_input_alone() -> None:
 def test_a_higher_level_gives_a_wider_interval() -> None:
     X, y = draw_gaussians(100, 0.7, 2)
     narrow, wide = (estimate(X, y, level=level).interval for level in (0.5, 0.99))
-    assert narrow is not None
-    assert wide is not None
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
@@ -135,7 +129,7 @@ def test_bad_levels_are_named(level: Any) -> None:
 
 def test_bad_rows_are_refused() -> None:
     X, y = draw_gaussians(20, 0.7, 0)
-    with pytest.raises(ValueError, match=r"Pair 20 is torn.*PairKFold"):
+    with pytest.raises(ValueError, match=r"Pair 20 is split.*PairKFold"):
         estimate(X[:-1], y[:-1])
     with pytest.raises(ValueError, match="at least 10 pairs"):
         estimate(*draw_gaussians(9, 0.7, 0))
@@ -144,12 +138,85 @@ def test_bad_rows_are_refused() -> None:
         estimate(X, y)
 
 
+# --- one table --------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linear_only")
+@pytest.mark.parametrize(("kind", "n_statements"), [("asked", 400), ("met", 300)])
+def test_statements_about_one_table_tell_the_prior(kind: str, n_statements: int) -> None:
+    sample = draw_table(kind, 300, n_statements, seed=1)
+    found = lw.estimate_prior(*sample.pack(), random_state=0)
+    assert found.interval[0] < 0.7 < found.interval[1]
+    assert found.value == pytest.approx(np.mean(sample.y_table == 1), abs=0.03)
+    assert found.diagnostics["n_pairs"] == n_statements
+    assert found.diagnostics["n_rows"] == 300
+
+
+@pytest.mark.usefixtures("linear_only")
+def test_pairing_can_be_told() -> None:
+    X, y = draw_table("met", 120, 100).pack()
+    random, free, auto = (
+        lw.estimate_prior(X, y, pairing=pairing, random_state=0)
+        for pairing in ("random", "free", "auto")
+    )
+    assert auto == random
+    assert free != random
+    assert free.value == pytest.approx(random.value, abs=0.1)
+
+
+@pytest.mark.usefixtures("linear_only")
+@pytest.mark.parametrize("error_rate", [0.15, "auto"])
+def test_wrong_answers_are_allowed_for(error_rate: Any) -> None:
+    sample = draw_table("asked", 120, 480, error_rate=0.15)
+    found = lw.estimate_prior(*sample.pack(), error_rate=error_rate, random_state=0)
+    assert found.value == pytest.approx(np.mean(sample.y_table == 1), abs=0.03)
+    with pytest.raises(ValueError, match=r"contradict.*error_rate='auto'"):
+        lw.estimate_prior(*sample.pack())
+
+
+@pytest.mark.usefixtures("linear_only")
+def test_shares_of_three_classes_are_an_array_the_largest_first(rng: np.random.Generator) -> None:
+    shares = np.array([0.2, 0.5, 0.3])
+    classes = rng.choice(3, 1000, p=shares)
+    X = 4.0 * np.eye(3)[classes] + rng.standard_normal((1000, 3))
+    sample = lw.datasets.sample_statements(X, classes, 200, 300, random_state=0)
+    found = lw.estimate_prior(*sample.pack(), n_classes=3, random_state=0)
+    assert found.value.shape == (3,)
+    assert found.interval.shape == (3, 2)
+    ordered = np.sort(shares)[::-1]
+    assert (found.interval[:, 0] < ordered).all()
+    assert (ordered < found.interval[:, 1]).all()
+    np.testing.assert_allclose(found.value.sum(), 1.0, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"pairing": "asked"}, "pairing='asked' is for"), ({"error_rate": 0.1}, "error_rate is for")],
+)
+def test_what_is_for_one_table_is_refused_beside_fresh_pairs(
+    settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"{words}.*one table.*fresh pairs"):
+        lw.estimate_prior(*draw_gaussians(20, 0.7, 0), **settings)
+
+
+@pytest.mark.parametrize("method", ["pair_moments", "km1", "km2"])
+@pytest.mark.parametrize(
+    "settings", [{"n_classes": 3}, {"pairing": "free"}, {"error_rate": "auto"}]
+)
+def test_settings_of_the_pair_likelihood_are_refused_with_other_methods(
+    method: str, settings: dict[str, Any]
+) -> None:
+    (name,) = settings
+    with pytest.raises(ValueError, match=f"{name} is for method='pair_likelihood'"):
+        lw.estimate_prior(*draw_gaussians(20, 0.7, 0), method=method, **settings)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.6, 0.7, 0.85])
 def test_nine_of_ten_intervals_hold_the_prior(draw_waveform: Draw, prior: float) -> None:
     held = 0
     for seed in range(60):
         interval = estimate(*draw_waveform(300, 300, prior, seed).pack(), level=0.9).interval
-        assert interval is not None
         held += interval[0] <= prior <= interval[1]
     assert 0.8 * 60 <= held <= 0.99 * 60  # nine of ten, give or take a standard error of 4 %

@@ -13,10 +13,11 @@ from likewise.datasets import SUSample
 from likewise.prior import pair_moments, scores
 from likewise.prior.latent_classes import Counts
 from likewise.prior.pair_moments import PairMomentPrior
-from likewise.prior.scores import HeldOut, Rows, learn_scores
-from likewise.search.table import Table
-from likewise.statements.labels import locate
-from tests.prior.draws import draw_gaussians, draw_rings
+from likewise.prior.scores import HeldOut, learn_scores
+from likewise.search.rows import MemoryRows
+from likewise.search.settings import Settings
+from likewise.statements.labels import read_labels
+from tests.prior.draws import draw_gaussians, draw_rings, draw_table
 
 Draw = Callable[..., SUSample]
 
@@ -64,16 +65,21 @@ def test_many_noise_features_do_not_bias_it() -> None:
 def test_near_one_half_the_interval_touches_one_half() -> None:
     for seed in range(2):
         found = estimate(*draw_gaussians(300, 0.5, seed))
-        assert found.interval is not None
         assert found.interval[0] == 0.5
         assert found.value < 0.6
 
 
-def test_pairs_without_signal_are_said_to_have_none(rng: np.random.Generator) -> None:
-    X, y = lw.pack(rng.standard_normal((200, 3)), similar=tuple(rng.standard_normal((2, 200, 3))))
-    found = PairMomentPrior(random_state=0).fit(X, y).estimate_
-    assert "no signal" in str(found)
-    assert found.interval[1] - found.interval[0] > 0.3
+@pytest.mark.usefixtures("linear_only")
+def test_pairs_without_signal_are_said_to_have_none_and_leave_the_prior_open(
+    rng: np.random.Generator,
+) -> None:
+    said = []
+    for _ in range(5):
+        rows, *members = rng.standard_normal((3, 150, 3))
+        found = estimate(*lw.pack(rows, similar=tuple(members)))
+        assert found.interval[1] - found.interval[0] > 0.3
+        said.append("no signal" in str(found))
+    assert sum(said) >= 3
 
 
 def test_classes_that_no_line_separates_are_found_with_kernel_features() -> None:
@@ -84,12 +90,15 @@ def test_classes_that_no_line_separates_are_found_with_kernel_features() -> None
 
 def test_bins_of_held_out_rows_are_those_of_their_ranks() -> None:
     X, y = draw_gaussians(60, 0.7, 0)
-    rows = Rows.of_table(Table.of(X, locate(y)))
-    learned, _ = learn_scores(rows, np.random.RandomState(0))
+    source = MemoryRows(X, read_labels(y))
+    assert source.engine is not None
+    learned, _ = learn_scores(source, Settings(), np.random.RandomState(0))
     # Of every two, the first was learned from.
-    others = HeldOut(rows.sample.split([2, 2, 2])[1], rows.engine, {"unlabeled": 2, "similar": 2})
+    others = HeldOut(
+        source.whole.split([2, 2, 2])[1], source.engine, {"unlabeled": 2, "similar": 2}
+    )
     counts = pair_moments._count_held_out(learned, others)
-    reference = np.sort(learned.candidate.scores[learned.counts.alone, 0])
+    reference = np.sort(learned.candidate.scores[learned.likelihood.population, 0])
     parts = lw.unpack(X, y)
     ranks = [
         np.searchsorted(reference, learned.scores(table[1::2])[:, 0]) / reference.size
@@ -107,6 +116,15 @@ def test_large_samples_are_scored_on_held_out_rows(monkeypatch: pytest.MonkeyPat
     found = PairMomentPrior(random_state=0).fit(X, y).estimate_
     assert found.diagnostics["n_pairs"] == 1200
     assert found.value == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.usefixtures("linear_only")
+def test_pairs_met_in_one_table_tell_the_prior() -> None:
+    sample = draw_table("met", 600, 400, seed=1)
+    found = estimate(*sample.pack())
+    assert found.interval[0] < 0.7 < found.interval[1]
+    assert found.diagnostics["n_pairs"] == 400
+    assert found.diagnostics["n_rows"] == 600
 
 
 @pytest.mark.usefixtures("linear_only")
@@ -139,8 +157,6 @@ def test_the_same_seed_gives_the_same_estimate_and_leaves_input_alone() -> None:
 def test_a_higher_level_gives_a_wider_interval() -> None:
     X, y = draw_gaussians(100, 0.7, 2)
     narrow, wide = (estimate(X, y, level=p).interval for p in (0.5, 0.99))
-    assert narrow is not None
-    assert wide is not None
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
@@ -181,6 +197,5 @@ def test_nine_of_ten_intervals_hold_the_prior(draw_waveform: Draw, prior: float)
     for seed in range(100):
         X, y = draw_waveform(500, 500, prior, seed).pack()
         interval = estimate(X, y, level=0.9, random_state=seed).interval
-        assert interval is not None
         held += interval[0] <= prior <= interval[1]
     assert 80 <= held <= 98  # 84 to 96 in expectation, give or take a standard error of 3
