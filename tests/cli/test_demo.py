@@ -37,6 +37,7 @@ def _fit_quickly(sample: Any, seed: int) -> Any:
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.filterwarnings("ignore:Pairs were not formed")  # a draw in twenty
 def test_demo_compares_all_methods_on_a_narrow_terminal_and_draws(
     succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +78,7 @@ def test_the_whole_demo_comes_near_labels_and_knows_it(succeed: Run) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.filterwarnings("ignore:Pairs were not formed")  # a draw in twenty
 def test_without_matplotlib_demo_says_so_and_goes_on(
     succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,71 @@ def test_the_pair_method_learns_linear_scores(
     assert (found == truth).mean() > 0.95
 
 
+def answers(files: Path, truth: Any, error_rate: float = 0.0) -> None:
+    """Write answers about random pairs, with a column relation, in place of the pairs."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([rng.choice(300, 2, replace=False) for _ in range(500)])
+    same = (truth[pairs[:, 0]] == truth[pairs[:, 1]]) ^ (rng.random(500) < error_rate)
+    frame = pd.DataFrame({"left": [f"r{i:03d}" for i in pairs[:, 0]]})
+    frame["right"] = [f"r{i:03d}" for i in pairs[:, 1]]
+    frame["relation"] = np.where(same, "same", "cannot-link")
+    frame.to_csv(files / "answers.csv", index=False)
+    for path in (files / "pairs").iterdir():
+        path.unlink()
+    for number, part in enumerate(np.array_split(np.arange(500), 2)):
+        frame.iloc[part].to_parquet(files / "pairs" / f"part-{number}.parquet", index=False)
+
+
+@pytest.mark.parametrize("engine", ["parquet", "dask"])
+def test_answers_are_learned_from_as_they_are_in_memory(
+    files: Path, succeed: Run, truth: Any, engine: str
+) -> None:
+    answers(files, truth, error_rate=0.1)
+    options = ("--errors", "0.1", "--rows", "own.csv", "--json")
+    by_engine = tuple(word.replace("parquet", engine) for word in FIT)
+    found = json.loads(succeed(*by_engine, *options).stdout)
+    own = pd.read_csv("own.csv")
+    assert list(own["id"]) == [f"r{i:03d}" for i in range(300)]
+    assert (own["class"] == truth).mean() > 0.97
+    assert (found["pairing"], found["dissimilar_pairs"] > 100) == ("asked", True)
+    assert found["suspects"][0]["ids"][0].startswith("r")
+    assert found["error_rate"] == 0.1
+
+
+def test_groups_and_known_rows_are_understood(files: Path, succeed: Run, truth: Any) -> None:
+    groups = pd.DataFrame({"id": [f"r{i:03d}" for i in range(120)]})
+    groups["group"] = np.arange(120) // 6 * 2 + (truth[:120] > 0)
+    groups.to_parquet("groups.parquet", index=False)
+    rows = [np.flatnonzero(truth == label)[0] for label in (-1, 1)]
+    names = {rows[0]: "no", rows[1]: "yes"}
+    known = "".join(f"r{row:03d},{name}\n" for row, name in names.items())
+    Path("known.csv").write_text("id,class\n" + known)
+    fit = ("fit", "rows", "groups.parquet", *FIT[3:], "--pairing", "random", "--json")
+    summary = json.loads(succeed(*fit, "--known", "known.csv").stdout)
+    assert summary["groups"] > 20
+    assert summary["classes"] == ["no", "yes"]
+
+
+def test_statements_need_ids(files: Path, refuse: Run) -> None:
+    wide(files)
+    for option in (("--errors", "0.1"), ("--pairing", "asked"), ("--rows", "own.csv")):
+        assert "name rows of TABLE by their ids" in refuse(*FIT, *option)
+
+
+def test_statements_that_cannot_be_are_named(files: Path, refuse: Run, truth: Any) -> None:
+    for ids, words in (
+        ((["r001"], ["nobody"]), "nobody"),
+        ((["r001"], ["r001"]), "paired with itself"),
+        ((["r001", "r001"], ["r002", "r002"]), "r001"),
+    ):
+        for path in (files / "pairs").iterdir():
+            path.unlink()
+        frame = pd.DataFrame({"left": ids[0], "right": ids[1]})
+        frame["relation"] = ["same", "different"][: len(frame)]
+        frame.to_parquet(files / "pairs" / "p.parquet", index=False)
+        assert words in refuse(*FIT)
+
+
 @pytest.mark.parametrize(
     ("choice", "left"), [(("--features", "second"), ["second"]), (("--drop", "second"), ["first"])]
 )
