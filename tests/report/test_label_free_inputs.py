@@ -70,8 +70,8 @@ def test_a_pipeline_that_fills_gaps_is_judged_on_rows_with_gaps(sample: SUSample
     clf = make_pipeline(SimpleImputer(), learner()).fit(with_gaps(X), y)
     found = lw.label_free_report(clf, with_gaps(X), y, random_state=0)
     assert found.cross_fitted
-    truth = clf.score(with_gaps(sample.X_test), sample.y_test)
-    assert found.accuracy.value == pytest.approx(truth, abs=0.06)
+    low, high = found.accuracy.interval
+    assert low < clf.score(with_gaps(sample.X_test), sample.y_test) < high
 
 
 def test_a_pipeline_fitted_on_labels_is_judged_as_its_last_step_on_encoded_rows(

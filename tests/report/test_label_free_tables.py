@@ -56,7 +56,9 @@ def asked() -> StatementSample:
 
 @pytest.fixture(scope="module")
 def clf(asked: StatementSample) -> lw.PairClassifier:
-    return lw.PairClassifier(features="linear", random_state=0).fit(*asked.pack())
+    clf = lw.PairClassifier(features="linear", random_state=0)
+    clf.fit(*asked.pack())
+    return clf
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +165,7 @@ def test_settings_of_a_classifier_that_learned_from_the_statements_are_taken_ove
         (other, {}),
     ):
         with pytest.raises(KeyboardInterrupt):
-            lw.label_free_report(one, X, y, **options)  # type: ignore[arg-type]
+            lw.label_free_report(one, X, y, **options)
     assert seen == [("asked", 0.05), ("random", None), ("asked", 0.0), ("asked", 0.0)]
 
 

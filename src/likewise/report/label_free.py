@@ -140,8 +140,9 @@ def label_free_report(
     known = innermost(clf) if trained_on_same_pairs else None
     how = _How.read(pairing, error_rate, statements, known)
     some, labels, population = _thinned(X, y, statements, how)
+    table = reference_rows(clf, some.rows)
     classes = read_classes(clf, some.rows)
-    learned = _learn(clf, some, len(classes.labels), how, random)
+    learned = _learn(table, some.statements, len(classes.labels), how, random)
     predicted = Predicted(classes.codes, classes.codes, classes.codes[None])
     if trained_on_same_pairs:
         predicted = cross_fitted(
@@ -247,15 +248,18 @@ def _thinned(
 
 
 def _learn(
-    clf: Any, some: Some, n_classes: int, how: _How, random_state: np.random.RandomState
+    table: Any,
+    statements: Statements,
+    n_classes: int,
+    how: _How,
+    random_state: np.random.RandomState,
 ) -> Learned:
     """Learn the reference score."""
-    table = reference_rows(clf, some.rows)
     maps = feature_maps("auto", table.shape[1], random_state, is_sparse_table=is_sparse(table))
     settings = Settings(
         _N_FOLDS, n_classes=n_classes, pairing=how.pairing, error_rate=how.error_rate
     )
-    return learn(MemoryRows(table, some.statements), maps, settings, random_state)
+    return learn(MemoryRows(table, statements), maps, settings, random_state)
 
 
 def _check_signal(learned: Learned, predicted: Predicted) -> None:
