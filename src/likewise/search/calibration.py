@@ -193,7 +193,8 @@ class _Ridge:
 
     def best(self, target: float) -> _Point:
         """Return the best calibration with a mean probability of `target`."""
-        found = self._climb(target, self._start, self._near)
+        # The likelihood is flat where scales are small: a climb that began there would end there.
+        found = self._climb(target, np.maximum(self._start, 0.0), self._near)
         if self._likelihood.has_several_optima:
             # What was best for the last target may hold on to a lesser optimum: begin anew too.
             found = min(found, self._climb(target, np.zeros(1), None), key=lambda one: one[0].fun)
