@@ -17,6 +17,7 @@ from benchmarks import (
     pair_moments,
     parquet_cv,
     squared_cv,
+    statements,
 )
 from benchmarks.table import Table
 
@@ -55,6 +56,12 @@ BENCHMARKS = {
     "pair_fit": Benchmark(
         full=partial(pair_fit.measure, n_rows=1_000_000, n_features=50, repeats=3),
         quick=partial(pair_fit.measure, n_rows=10_000, n_features=50, repeats=1),
+    ),
+    "statements": Benchmark(
+        full=partial(
+            statements.measure, n_rows=1_000_000, n_features=50, n_links=10_000_000, repeats=3
+        ),
+        quick=partial(statements.measure, n_rows=50_000, n_features=50, n_links=500_000, repeats=1),
     ),
     "kernel_mean": Benchmark(
         full=partial(kernel_mean.measure, shapes=((500, 500), (250, 1000)), repeats=3),

@@ -174,8 +174,10 @@ def test_groups_and_known_rows_are_understood(files: Path, succeed: Run, truth: 
 
 def test_statements_need_ids(files: Path, refuse: Run) -> None:
     wide(files)
-    for option in (("--errors", "0.1"), ("--pairing", "asked"), ("--rows", "own.csv")):
-        assert "name rows of TABLE by their ids" in refuse(*FIT, *option)
+    for option in ("--errors 0.1", "--pairing asked", "--rows own.csv", "--known rows.csv"):
+        sentence = refuse(*FIT, *option.split())
+        assert option.split()[0] in sentence
+        assert "name rows of TABLE by their ids" in sentence
 
 
 def test_statements_that_cannot_be_are_named(files: Path, refuse: Run, truth: Any) -> None:
@@ -274,26 +276,9 @@ def test_what_only_tables_in_memory_can_do_is_refused_with_the_reason(
     assert "--drop colour" in refuse("fit", "text.parquet", *SU[2:])
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--errors", "auto"),
-        ("--known", "rows.csv"),
-        ("--rows", "own.csv"),
-        ("--pairing", "asked"),
-    ],
-)
-def test_options_for_tables_in_memory_are_refused(
-    files: Path, refuse: Run, option: tuple[str, str]
-) -> None:
-    sentence = refuse(*FIT, *option)
-    assert option[0] in sentence
-    assert "is for tables in memory: leave out --engine." in sentence
-
-
-def test_groups_are_refused(files: Path, refuse: Run) -> None:
+def test_the_paper_s_method_refuses_groups(files: Path, refuse: Run) -> None:
     pd.DataFrame({"id": ["r001", "r002"], "group": [1, 1]}).to_parquet("groups.parquet")
-    assert "groups.parquet is a file of groups" in refuse("fit", "rows", "groups.parquet", *FIT[3:])
+    assert "groups.parquet is a file of groups" in refuse("fit", "rows", "groups.parquet", *SU[3:])
 
 
 class TestInterrupts:

@@ -141,10 +141,6 @@ def fit(
     if known is not None:
         named = "says which class is +1, but with --known classes have names: leave it out."
         refuse_given({"--positive": positive}, named)
-    if engine is not None:
-        asked = pairing if pairing is Pairing.ASKED else None
-        in_memory = "is for tables in memory: leave out --engine."
-        refuse_given({**of_table, "--pairing asked": asked}, in_memory)
     common: dict[str, Any] = {"seed": seed, "positive": (positive or PositiveClass.MAJORITY).value}
     chosen: dict[str, Any] = {
         "loss": (loss or LossName.SQUARED).value,
@@ -154,7 +150,12 @@ def fit(
     }
     settings = statement_settings(classes, pairing, errors)
     columns = chosen_columns(id_column, features, drop)
-    with _opened(table, pairs, engine, scheduler, columns) as inputs:
+    as_statements = method is FitMethod.PAIR
+    with _opened(table, pairs, engine, scheduler, columns, as_statements) as inputs:
+        if not inputs.is_one_table:
+            asked = pairing if pairing is Pairing.ASKED else None
+            by_ids = "is for pairs that name rows of TABLE by their ids, in columns left and right."
+            refuse_given({**of_table, "--pairing asked": asked}, by_ids)
         if method is FitMethod.PAIR:
             pipeline = pair_pipeline(inputs, settings, **common)
         else:
@@ -179,10 +180,18 @@ def _opened(
     engine: EngineName | None,
     scheduler: str | None,
     columns: dict[str, Any],
+    as_statements: bool,
 ) -> "AbstractContextManager[Inputs]":
     """Read the files, or leave them where they are and open them."""
     if engine is not None:
-        return open_inputs(table, pairs, engine=engine, scheduler=scheduler, **columns)
+        return open_inputs(
+            table,
+            pairs,
+            engine=engine,
+            scheduler=scheduler,
+            as_statements=as_statements,
+            **columns,
+        )
     _check_in_memory(table, scheduler)
     return nullcontext(read_inputs(table, pairs, **columns))
 
@@ -195,8 +204,8 @@ def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], outp
 
     is_pair = isinstance(pipeline[-1], PairClassifier)
     if isinstance(inputs, SourceInputs):
-        with option_words() as warnings:
-            learn_from_files(pipeline, inputs)
+        with option_words(inputs.id_of) as warnings:
+            learn_from_files(pipeline, inputs, *known.values())
     else:
         with option_words(inputs.id_of) as warnings:
             pipeline.fit(*packed(inputs), **known)

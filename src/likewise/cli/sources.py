@@ -61,18 +61,22 @@ def open_inputs(
     id_column: str | None,
     keep: Sequence[str] | None,
     drop: Sequence[str],
+    as_statements: bool = False,
 ) -> "Iterator[SourceInputs]":
     """Open Parquet files of rows and pairs; while they are read, a bar shows how far it is."""
-    from likewise.engines.files import choose_columns, open_files
+    from likewise.engines.files import choose_columns, open_files, open_statements
 
     if scheduler is not None and engine is not EngineName.DASK:
         raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
-    columns = choose_columns(table, pairs, id_column=id_column, keep=keep, drop=drop)
+    columns = choose_columns(
+        table, pairs, id_column=id_column, keep=keep, drop=drop, as_statements=as_statements
+    )
+    opened = open_statements if as_statements and columns.by_ids else open_files
     with _cluster(scheduler), _showing_passes() as show:
-        yield open_files(table, pairs, columns, by_dask=engine is EngineName.DASK, on_rows=show)
+        yield opened(table, pairs, columns, by_dask=engine is EngineName.DASK, on_rows=show)
 
 
-def learn_from_files(pipeline: Any, inputs: "SourceInputs") -> None:
+def learn_from_files(pipeline: Any, inputs: "SourceInputs", known: Any = None) -> None:
     """Fit a pipeline of a transformer and a classifier to all rows, by passes over them."""
     from likewise import PairClassifier, SUClassifierCV
 
@@ -81,8 +85,12 @@ def learn_from_files(pipeline: Any, inputs: "SourceInputs") -> None:
         classifier.set_params(features="linear")
     if isinstance(classifier, SUClassifierCV):
         classifier.set_params(cv=classifier.cv.n_splits)  # rows are dealt in turn
-    is_scaled = transformer != "passthrough"
-    classifier.fit(inputs.scaled(transformer) if is_scaled else inputs.source())
+    if transformer != "passthrough":
+        classifier.fit(inputs.scaled(transformer))
+    elif known is not None:
+        classifier.fit(inputs.source(), known=known)
+    else:
+        classifier.fit(inputs.source())
     # The columns are chosen by name before the pipeline, which sees an array.
     del classifier.feature_names_in_
 

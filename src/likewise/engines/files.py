@@ -11,17 +11,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from likewise.engines.base import Block, Engine, Part
+from likewise.engines.base import Block, Engine, Kernel, Part
 from likewise.engines.finite import raise_not_finite
 from likewise.engines.parquet import parquet_schema, read_parquet
 from likewise.engines.scaled import Moments, ScaledEngine
 from likewise.engines.source import OpenSource, PairSource, open_engine
+from likewise.io.arrow import as_text
 from likewise.io.features import Features
 from likewise.io.inputs import Inputs
-from likewise.io.pairs import Pairs
+from likewise.io.pairs import Pairs, pairs_of
 from likewise.io.tables import Table
 
-__all__ = ["FileColumns", "SourceInputs", "choose_columns", "open_files"]
+__all__ = ["FileColumns", "SourceInputs", "choose_columns", "open_files", "open_statements"]
 
 _SAMPLE = 100_000
 """Rows and pairs that a summary is made from at most."""
@@ -47,13 +48,18 @@ class SourceInputs(Inputs):
     engine : Engine
     moments : Moments
         Of the columns.
-    sides : two arrays
-        Members of evenly spaced pairs.
+    sides : two arrays, or None
+        Members of evenly spaced pairs; None where pairs name rows of the table.
     """
 
     engine: Engine
     moments: Moments
-    sides: tuple[Any, Any]
+    sides: tuple[Any, Any] | None
+
+    @property
+    def is_one_table(self) -> bool:
+        """Whether pairs are statements about the rows of the table."""
+        return self.sides is None
 
     @property
     def statements(self) -> dict[str, Any]:
@@ -62,7 +68,11 @@ class SourceInputs(Inputs):
 
     def source(self) -> PairSource:
         """Return all rows and pairs as they are in the files."""
-        return OpenSource(engine=self.engine)
+        if not self.is_one_table:
+            return OpenSource(engine=self.engine)
+        return OpenSource(
+            similar=self.pairs.similar, dissimilar=self.pairs.dissimilar, engine=self.engine
+        )
 
     def scaled(self, scaler: Any) -> PairSource:
         """Return all rows and pairs with standardised columns.
@@ -86,6 +96,12 @@ class FileColumns:
     id_column: str | None
     by_ids: bool
 
+    def read_ids(self, table: Path) -> Table:
+        """Return the ids of all rows."""
+        column = cast(str, self.id_column)
+        ids = read_parquet(table, [column], str(table)).column(0).combine_chunks()
+        return Table.of(table, column, ids)
+
     def of_pairs(self) -> list[str]:
         """Return the columns to read of the pairs."""
         if self.by_ids:
@@ -100,6 +116,7 @@ def choose_columns(
     id_column: str | None = None,
     keep: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    as_statements: bool = False,
 ) -> FileColumns:
     """Choose from the columns of Parquet files, of which only footers are read.
 
@@ -110,6 +127,8 @@ def choose_columns(
         columns ``left_<name>`` and ``right_<name>``.
     id_column, keep, drop
         As in `likewise.io.read_inputs`.
+    as_statements : bool
+        Whether pairs by ids may be of both kinds, or groups.
 
     Returns
     -------
@@ -118,7 +137,10 @@ def choose_columns(
     schema = parquet_schema(table, str(table))
     of_pairs = set(parquet_schema(pairs, str(pairs)).names)
     by_ids = {"left", "right"} <= of_pairs
-    _check_pairs(pairs, of_pairs, by_ids=by_ids)
+    if as_statements:
+        by_ids |= {"id", "group"} <= of_pairs
+    else:
+        _check_pairs(pairs, of_pairs, by_ids=by_ids)
     found_id = _find_id(table, schema.names, id_column, needed=by_ids)
     others = [name for name in schema.names if name != found_id]
     if not by_ids:
@@ -131,13 +153,13 @@ def choose_columns(
 def _check_pairs(pairs: Path, names: set[str], *, by_ids: bool) -> None:
     if by_ids and "relation" in names:
         raise ValueError(
-            f"{pairs} has a column 'relation', but with --engine all pairs are similar ones: keep "
-            "those, and leave the column out."
+            f"{pairs} has a column 'relation', but with --engine and --method su all pairs are "
+            "similar ones: keep those, and leave the column out."
         )
     if not by_ids and {"id", "group"} <= names:
         raise ValueError(
-            f"{pairs} is a file of groups, but with --engine only pairs are understood: columns "
-            "left and right of ids."
+            f"{pairs} is a file of groups, but with --engine and --method su only pairs are "
+            "understood: columns left and right of ids."
         )
 
 
@@ -219,6 +241,49 @@ def open_files(
     )
 
 
+def open_statements(
+    table: Path,
+    pairs: Path,
+    columns: FileColumns,
+    *,
+    by_dask: bool,
+    on_rows: Callable[[Part, int, int], None] | None = None,
+) -> SourceInputs:
+    """Open Parquet files of rows, and read what is said about them by ids into memory.
+
+    Parameters
+    ----------
+    table, pairs, columns, by_dask, on_rows
+        As in `open_files`.
+
+    Returns
+    -------
+    SourceInputs
+    """
+    ids = columns.read_ids(table)
+    names = parquet_schema(pairs, str(pairs)).names
+    said = read_parquet(pairs, names, str(pairs))
+    texts = {name.strip().lower(): as_text(said.column(name).combine_chunks()) for name in names}
+    statements = pairs_of(pairs, ids, texts)
+    rows: Any = table.resolve()
+    if by_dask:
+        from likewise.engines.dask import parquet_frame
+
+        rows = parquet_frame(rows, columns.features, str(table))
+    engine = open_engine(PairSource(rows, columns=columns.features))
+    engine.on_rows = on_rows
+    found, some = engine.map_reduce("unlabeled", _of_rows(engine))
+    return SourceInputs(
+        table=ids,
+        features=Features(columns.features),
+        X=np.concatenate(some),
+        pairs=statements,
+        engine=engine,
+        moments=_finite(Moments(found), engine),
+        sides=None,
+    )
+
+
 def _without_rows(n_pairs: int) -> Pairs:
     """Return so many similar pairs that name no rows, and take no memory."""
     nowhere = np.int64(-1)
@@ -243,16 +308,24 @@ def _read_by_dask(columns: FileColumns, table: Path, pairs: Path) -> tuple[Any, 
 
 def _look(engine: Engine) -> tuple[Moments, Any, tuple[Any, Any]]:
     """Find the moments of the columns, and evenly spaced rows and pairs, by one pass."""
-    parts: tuple[Part, Part] = ("unlabeled", "similar")
-    of_rows, of_pairs = (-(-engine.count(part) // _SAMPLE) for part in parts)
+    stride = -(-engine.count("similar") // _SAMPLE)
     (found, rows), (left, right) = engine.map_reduce_both(
-        lambda block: ([Moments.of_rows(block.tables[0])], *_spaced(block, of_rows)),
-        lambda block: _spaced(block, of_pairs),
+        _of_rows(engine), lambda block: _spaced(block, stride)
     )
-    moments = Moments(found)
+    moments = _finite(Moments(found), engine)
+    return moments, np.concatenate(rows), (np.concatenate(left), np.concatenate(right))
+
+
+def _of_rows(engine: Engine) -> Kernel:
+    """Return the kernel of the moments of the columns and of evenly spaced rows."""
+    stride = -(-engine.count("unlabeled") // _SAMPLE)
+    return lambda block: ([Moments.of_rows(block.tables[0])], *_spaced(block, stride))
+
+
+def _finite(moments: Moments, engine: Engine) -> Moments:
     if not np.isfinite(moments.variance).all():
         raise_not_finite(engine)
-    return moments, np.concatenate(rows), (np.concatenate(left), np.concatenate(right))
+    return moments
 
 
 def _spaced(block: Block, stride: int) -> tuple[list[Any], ...]:

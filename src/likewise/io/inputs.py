@@ -37,6 +37,11 @@ class Inputs:
         """What is said about the rows of `X`, as `likewise.pack` takes it."""
         return {"similar": self.pairs.similar, "dissimilar": self.pairs.dissimilar}
 
+    @property
+    def is_one_table(self) -> bool:
+        """Whether pairs are statements about the rows of the table: here they always are."""
+        return True
+
     def id_of(self, row: int) -> str:
         """Return the id of a row, as text."""
         return str(self.table.keys[row].as_py())

@@ -1,6 +1,6 @@
 """Files of statements: which rows of a table are alike, or differ, as pairs or as groups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from likewise.io.lookup import check_filled, find_rows, text_columns
 from likewise.io.tables import Table
 from likewise.io.wording import counted, listed
 
-__all__ = ["Pairs", "read_pairs"]
+__all__ = ["Pairs", "pairs_of", "read_pairs"]
 
 _SAME = {"same", "similar", "must link"}
 _DIFFERENT = {"different", "dissimilar", "cannot link"}
@@ -72,7 +72,19 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     Pairs
     """
     path = Path(path)
-    columns = text_columns(path)
+    return pairs_of(path, table, text_columns(path))
+
+
+def pairs_of(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
+    """Return what columns of text say about the rows of a table; see `read_pairs`.
+
+    Parameters
+    ----------
+    path : Path
+        Where they are from, for messages.
+    table : Table
+    columns : dict of pyarrow arrays of text
+    """
     if not {"left", "right"} & set(columns) and {"id", "group"} <= set(columns):
         return _read_groups(path, table, columns["id"], columns["group"])
     lacking = [side for side in ("left", "right") if side not in columns]
@@ -85,7 +97,7 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     return _read_pairs(path, table, columns)
 
 
-def _read_pairs(path: Path, table: Table, columns: dict[str, Column]) -> Pairs:
+def _read_pairs(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
     left, right = columns["left"], columns["right"]
     if not len(left):
         raise ValueError(f"{path} has no pairs; at least one is needed.")

@@ -38,6 +38,17 @@ class Table:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @classmethod
+    def of(
+        cls, path: Path, id_column: str, ids: Column, columns: Mapping[str, Column] | None = None
+    ) -> "Table":
+        """Return a table of rows with ids, each of which must be there once."""
+        if not len(ids):
+            raise ValueError(f"{path} has column names but no rows.")
+        keys = as_text(ids)
+        _check_ids(path, id_column, keys)
+        return cls(path, id_column, ids, keys, columns or {})
+
 
 def read_table(
     path: PathName, *, id_column: str | None = None, text_columns: Sequence[str] = ()
@@ -73,12 +84,7 @@ def read_table(
     names = column_names(path)
     id_column = _find_id_column(path, names, id_column)
     columns = read_columns(path, text_columns=[id_column, *text_columns])
-    ids = columns.pop(id_column)
-    if not len(ids):
-        raise ValueError(f"{path} has column names but no rows.")
-    keys = as_text(ids)
-    _check_ids(path, id_column, keys)
-    return Table(path, id_column, ids, keys, columns)
+    return Table.of(path, id_column, columns.pop(id_column), columns)
 
 
 def _find_id_column(path: Path, names: list[str], wanted: str | None) -> str:

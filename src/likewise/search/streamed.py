@@ -220,8 +220,8 @@ def minimise_table(
     # A learned error rate is that of the start, which is near: settling it costs more than a step.
     objective = _Objective(likelihood.held(here.near), alpha)
     sums, products = scores.pull_with_products(here.slopes)
-    gradient = objective.gradient(here, sums)
     metric = _Metric(products / likelihood.size, np.sum(here.slopes**2, axis=0), alpha)
+    gradient, here = objective.gradient(here, sums), here.without_slopes()
     promise = np.inf
     for step in range(_MOST_STEPS + 1):
         direction = -metric.solve(gradient)
@@ -233,7 +233,7 @@ def minimise_table(
             break  # what is left is rounding
         before, gradient = gradient, objective.gradient(there, scores.pull(there.slopes))
         metric.learn(there.weights - here.weights, gradient - before)
-        here = there
+        here = there.without_slopes()
     converged = promise <= _GAP * max(abs(here.value), _SMALLEST_VALUE)
     return Minimised(here.weights + direction if converged else here.weights, promise, converged)
 
@@ -249,15 +249,19 @@ class _Point:
         Slopes of the log-likelihood in the scores.
     value : float
         Penalised negative log-likelihood, in nats per pair.
-    near : Beliefs
-        Where a search nearby begins, without what it does not look at.
+    near : Beliefs or None
+        Where a search nearby begins, without what it does not look at; None if anywhere.
     """
 
     weights: FloatArray
     scores: FloatArray
     slopes: FloatArray
     value: float
-    near: Beliefs
+    near: Beliefs | None
+
+    def without_slopes(self) -> "_Point":
+        """Return the point without what the gradient has been made from."""
+        return replace(self, slopes=np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -275,6 +279,8 @@ class _Objective:
         value += 0.5 * self.alpha * float(np.sum(weights[:-1] ** 2))
         nothing = np.zeros(0)
         near = replace(found, gradient=nothing, weights=nothing, wrong=nothing)
+        if found.state is None:
+            near = None
         return _Point(weights, scores, slopes, value, near)
 
     def gradient(self, point: _Point, sums: FloatArray) -> FloatArray:
@@ -347,12 +353,23 @@ class _Metric:
         for step, change in reversed(self._steps):
             lengths.append(float(np.sum(step * rest) / np.sum(step * change)))
             rest -= lengths[-1] * change
+        found = self._first(rest)
+        for (step, change), length in zip(self._steps, reversed(lengths), strict=True):
+            found += (length - float(np.sum(change * found) / np.sum(step * change))) * step
+        return found
+
+    def _first(self, gradient: FloatArray) -> FloatArray:
+        """Return the inverse that steps have taught nothing yet, times a gradient."""
+        common = np.zeros((gradient.shape[0], 1))
+        if gradient.shape[1] > 1:  # what all classes have in common only the penalty holds
+            common = gradient.mean(axis=1, keepdims=True)
         found = np.column_stack(
             [
                 solve_downhill(share * self._products + np.diag(self._penalty), column)
-                for share, column in zip(self._shares, rest.T, strict=True)
+                for share, column in zip(self._shares, (gradient - common).T, strict=True)
             ]
         )
-        for (step, change), length in zip(self._steps, reversed(lengths), strict=True):
-            found += (length - float(np.sum(change * found) / np.sum(step * change))) * step
+        if gradient.shape[1] > 1:
+            found -= found.mean(axis=1, keepdims=True)
+            found[:-1] += common[:-1] / self._penalty[:-1, None]
         return found
