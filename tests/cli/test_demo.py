@@ -29,15 +29,18 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_module, "N_PAIRS", 120)
     monkeypatch.setattr(demo_module, "N_UNLABELED", 80)
     monkeypatch.setattr(demo_module, "_fit_pair", _fit_quickly)
+    monkeypatch.setattr(demo_module, "N_ROWS", 80)
+    monkeypatch.setattr(demo_module, "N_ANSWERS", 240)
 
 
 def _fit_quickly(sample: Any, seed: int) -> Any:
-    learner = lw.PairClassifier(features="rbf", alphas=[0.03], cv=3, random_state=seed)
+    learner = lw.PairClassifier(
+        features="rbf", alphas=[0.03], pairing="random", cv=3, random_state=seed
+    )
     return learner.fit(*sample.pack())
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.filterwarnings("ignore:Pairs were not formed")  # a draw in twenty
 def test_demo_compares_all_methods_on_a_narrow_terminal_and_draws(
     succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,7 +48,15 @@ def test_demo_compares_all_methods_on_a_narrow_terminal_and_draws(
     result = succeed("demo", "--output", "other.png")
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 60
-    for row in ("(likewise)", "squared", "logistic", "double-hinge", "true labels", "share of +1"):
+    for row in (
+        "(likewise)",
+        "squared",
+        "logistic",
+        "double-hinge",
+        "true labels",
+        "share of +1",
+        "own rows",
+    ):
         (line,) = [line for line in lines if row in line]
         assert "%" in line
     for command in ("report", "fit", "predict"):
@@ -78,7 +89,6 @@ def test_the_whole_demo_comes_near_labels_and_knows_it(succeed: Run) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.filterwarnings("ignore:Pairs were not formed")  # a draw in twenty
 def test_without_matplotlib_demo_says_so_and_goes_on(
     succeed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,8 @@ class FreshLikelihood(Likelihood):
             numbers = np.empty(classes.size, dtype=np.intp)
             for one in range(k):
                 of_class = classes == one
+                if not of_class.any():  # perhaps nothing is of it
+                    continue
                 weights = joint[:, one] / joint[:, one].sum()
                 numbers[of_class] = draw.choice(weights.size, size=int(of_class.sum()), p=weights)
             return numbers

@@ -23,6 +23,8 @@ N_DRAWS = 5
 N_PAIRS = N_UNLABELED = 300
 N_TEST = 2000
 MEASURES = {"prior": "share of +1", "accuracy": "accuracy (new pairs)"}
+N_ROWS, N_ANSWERS, ERROR_RATE = 300, 1000, 0.1
+N_SUSPECTS = 20
 
 
 def demo(
@@ -39,12 +41,15 @@ def demo(
     accuracies, first = _draws(seed)
     with waiting("Judging without labels"):
         judged = _judged(first, seed)
+    with waiting("Learning from answers, some of them wrong"):
+        answered = _answered(seed)
     picture = _draw(output, accuracies, judged, seed)
     if as_json:
-        show_json(_as_json(accuracies, judged, picture))
+        show_json({**_as_json(accuracies, judged, picture), "answers": answered})
         return
     _show_accuracies(accuracies)
     _show_judged(judged)
+    _show_answered(answered)
     if picture is not None:
         typer.echo(f"Picture: {picture}")
     typer.echo("Next, on your own files:")
@@ -90,7 +95,8 @@ def _sample(seeds: list[int]) -> Any:
 def _fit_pair(sample: Any, seed: int) -> Any:
     from likewise import PairClassifier
 
-    return PairClassifier(random_state=seed).fit(*sample.pack())
+    # Pairs are drawn at random here, and the learner may know.
+    return PairClassifier(pairing="random", random_state=seed).fit(*sample.pack())
 
 
 def _fit_labeled(sample: Any) -> Any:
@@ -128,6 +134,31 @@ def _judged(classifier: Any, seed: int) -> dict[str, Judged]:
     return {
         "prior": Judged(classifier.prior_, classifier.prior_interval_, PRIOR),
         "accuracy": Judged(accuracy.value, accuracy.interval, right),
+    }
+
+
+def _answered(seed: int) -> dict[str, Any]:
+    """Learn from answers about the rows of one table, and compare with the truth."""
+    import numpy as np
+
+    from likewise import PairClassifier
+    from likewise.datasets import make_waveform, sample_statements
+
+    pool = make_waveform(5000, prior=PRIOR, random_state=seed)
+    sample = sample_statements(
+        *pool, N_ROWS, N_ANSWERS, error_rate=ERROR_RATE, n_test=N_TEST, random_state=seed
+    )
+    clf = PairClassifier(error_rate="auto", features="linear", random_state=seed)
+    clf.fit(*sample.pack())
+    return {
+        "rows": N_ROWS,
+        "answers": N_ANSWERS,
+        "own_rows_right": float(np.mean(clf.labels_ == sample.y_table)),
+        "new_rows_right": clf.score(sample.X_test, sample.y_test),
+        "error_rate": clf.error_rate_,
+        "error_rate_interval": list(clf.error_rate_interval_),
+        "wrong_answers": float(np.mean(sample.wrong)),
+        "suspects_wrong": int(np.sum(sample.wrong[clf.suspects_[:N_SUSPECTS]])),
     }
 
 
@@ -225,6 +256,27 @@ def _show_accuracies(accuracies: Accuracies) -> None:
     for name, values in accuracies.items():
         mean, error = _mean_and_error(values)
         table.add_row(_title(name), f"{mean:.1%} ± {error:.1%}")
+    Console().print(table)
+
+
+def _show_answered(answered: Mapping[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"One table, {N_ROWS} rows, {N_ANSWERS} answers\nsame/different, some wrong",
+        title_justify="left",
+    )
+    table.add_column("found without labels")
+    table.add_column("")
+    low, high = answered["error_rate_interval"]
+    table.add_row("own rows classified right", f"{answered['own_rows_right']:.1%}")
+    table.add_row("new rows classified right", f"{answered['new_rows_right']:.1%}")
+    table.add_row(
+        "wrong answers, estimated", f"{answered['error_rate']:.1%} ({low:.1%} to {high:.1%})"
+    )
+    table.add_row("wrong answers, in truth", f"{answered['wrong_answers']:.1%}")
+    table.add_row(f"of {N_SUSPECTS} suspects are wrong", f"{answered['suspects_wrong']}")
     Console().print(table)
 
 

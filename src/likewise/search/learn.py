@@ -328,6 +328,6 @@ def _selection(pool: Iterable[Entry], best: Entry) -> Selection:
 def standard_error(candidate: Candidate) -> float:
     """Return the standard error of the information; of a single fold nothing is known."""
     evidence = candidate.evidence
-    if evidence.size < 2:
+    if evidence.size < 2 or not np.isfinite(evidence).all():
         return math.inf
     return float(evidence.std(ddof=1) * math.sqrt(evidence.size) / max(candidate.n_judged, 1.0))
