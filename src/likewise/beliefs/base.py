@@ -167,11 +167,6 @@ class Likelihood(ABC):
         return False
 
     @property
-    def has_several_optima(self) -> bool:
-        """Whether beliefs that go on from nearby ones may stay in a lesser optimum."""
-        return self.has_free_shares
-
-    @property
     def population(self) -> Positions:
         """Rows that stand for all rows there could be: all of them."""
         return slice(0, self.n_rows, 1)

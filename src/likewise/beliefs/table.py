@@ -140,11 +140,6 @@ class TableLikelihood(Likelihood):
         """Whether the classes have shares of their own among similar pairs."""
         return self.pairing == "free"
 
-    @property
-    def has_several_optima(self) -> bool:
-        """Whether messages may hold a component in the other one of its colourings."""
-        return self.has_free_shares or not self.is_exact
-
     def paired(self, pairing: str) -> "TableLikelihood":
         """Return the likelihood of the same statements, had they come about another way."""
         return TableLikelihood(

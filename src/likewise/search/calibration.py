@@ -195,8 +195,8 @@ class _Ridge:
         """Return the best calibration with a mean probability of `target`."""
         # The likelihood is flat where scales are small: a climb that began there would end there.
         found = self._climb(target, np.maximum(self._start, 0.0), self._near)
-        if self._likelihood.has_several_optima:
-            # What was best for the last target may hold on to a lesser optimum: begin anew too.
+        if self._likelihood.has_free_shares:
+            # An optimum without classes holds those that come near it: begin anew too.
             found = min(found, self._climb(target, np.zeros(1), None), key=lambda one: one[0].fun)
         result, self._near = found
         self._start = result.x  # the next target's optimum is near
