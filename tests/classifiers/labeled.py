@@ -1,4 +1,4 @@
-"""Scikit-learn's estimator checks feed class labels; this adapter forms weak labels from them.
+"""Scikit-learn's estimator checks feed class labels; these adapters form weak labels from them.
 
 The adapted class *is* the estimator (a subclass), so its parameters, cloning, tags, validation and
 fitted attributes are what the checks see. Only the meaning of y differs.
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from likewise.engines.rows import is_sparse, take_rows
+from likewise.statements.packing import pack
 
 PRIOR = 0.75
 """Share of the larger label among the weakly labeled rows, whatever it is in the data."""
@@ -37,10 +38,27 @@ class LearnsFromLabels:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        rows, weak_labels = _form_pairs(codes == 1, np.random.default_rng(0))
-        super().fit(take_rows(table, rows), weak_labels)  # type: ignore[misc]
+        self._fit_on_pairs(table, codes, classes)
         self.classes_ = classes
         return self
+
+    def _fit_on_pairs(self, table: Any, codes: Any, classes: Any) -> None:
+        rows, weak_labels = _form_pairs(codes == 1, np.random.default_rng(0))
+        super().fit(take_rows(table, rows), weak_labels)  # type: ignore[misc]
+
+
+class AnswersFromLabels(LearnsFromLabels):
+    """Mixin in front of an estimator: answers questions about pairs of the table's own rows."""
+
+    def _fit_on_pairs(self, table: Any, codes: Any, classes: Any) -> None:
+        rng, n = np.random.default_rng(0), codes.size
+        pairs = np.vstack([rng.permutation(n)[: 2 * (n // 2)].reshape(-1, 2) for _ in range(2)])
+        same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
+        if hasattr(table, "reset_index"):
+            table = table.reset_index(drop=True)  # numbers name rows
+        X, y = pack(table, similar=pairs[same], dissimilar=pairs[~same])
+        known = [classes[code] if row < n // 2 else None for row, code in enumerate(codes)]
+        super(LearnsFromLabels, self).fit(X, y, known=known)  # type: ignore[misc]
 
 
 def _table(X: Any) -> Any:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likewise as lw
-from tests.classifiers.labeled import PRIOR, LearnsFromLabels
+from tests.classifiers.labeled import PRIOR, AnswersFromLabels, LearnsFromLabels
 
 
 class LabeledSUClassifier(LearnsFromLabels, lw.SUClassifier):
@@ -23,12 +23,20 @@ class LabeledPairClassifier(LearnsFromLabels, lw.PairClassifier):
     """`PairClassifier` that the checks can feed."""
 
 
+class AnsweredPairClassifier(AnswersFromLabels, lw.PairClassifier):
+    """`PairClassifier` that the checks can feed, on one table with some known rows."""
+
+
 EXPECTED_FAILURES: dict[str, str] = {}
 """Checks that cannot hold, each with its reason; there are none."""
 
 
 # Many checks feed noise, and `PairClassifier` says so.
-@pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
+NO_SIGNAL = pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
+QUICK: dict[str, Any] = {"alphas": [0.1], "cv": 2}
+
+
+@NO_SIGNAL
 @parametrize_with_checks(
     [
         *(
@@ -36,12 +44,25 @@ EXPECTED_FAILURES: dict[str, str] = {}
             for loss in ("squared", "logistic", "double_hinge")
         ),
         *(LabeledSUClassifierCV(loss, prior=PRIOR) for loss in ("squared", "logistic")),
-        *(
-            LabeledPairClassifier(features=features, alphas=[0.1], pairing="random", cv=2)
-            for features in ("linear", "rbf")
-        ),
+        LabeledPairClassifier(features="linear", pairing="random", **QUICK),
+        AnsweredPairClassifier(features="linear", **QUICK),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_checks(estimator: BaseEstimator, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@NO_SIGNAL
+@parametrize_with_checks(
+    [
+        LabeledPairClassifier(features="rbf", pairing="random", **QUICK),
+        AnsweredPairClassifier(features="rbf", **QUICK),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_checks_of_kernels(
+    estimator: BaseEstimator, check: Callable[[Any], None]
+) -> None:
     check(estimator)
