@@ -115,6 +115,7 @@ def test_a_constant_classifier_is_as_good_as_the_majority_class(
     assert found.accuracy.interval[0] > 0.5
 
 
+@pytest.mark.slow
 def test_a_search_within_a_pipeline_is_searched_again(sample: SUSample) -> None:
     search = GridSearchCV(
         lw.PairClassifier(features="linear", pairing="random", cv=2, random_state=0),
