@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import likewise as lw
-from likewise.beliefs.fresh import Counts
-from likewise.scores.design import Design, Sample, column_moments, in_order
-from likewise.statements.labels import locate
+from likewise.scores.design import Design, column_moments
 
 CONTAINERS = [np.asarray, sp.csr_matrix, sp.csr_array]
 
@@ -60,29 +57,3 @@ def test_a_tiny_unit_is_no_constant_column() -> None:
 def test_single_precision_columns_are_summed_in_double_precision() -> None:
     rows = np.full((100_000, 1), 0.1, dtype=np.float32)
     assert column_moments(rows)[0][0] == pytest.approx(float(np.float32(0.1)), rel=1e-12)
-
-
-def test_a_part_of_a_sample_keeps_centre_scale_and_kinds_of_rows(rng: np.random.Generator) -> None:
-    counts = Counts(4, 3, 2)
-    rows = rng.normal(size=(counts.rows, 2))
-    sample = Sample(Design(rows, np.ones(2), np.full(2, 2.0)), counts)
-    chosen = np.zeros(counts.rows, dtype=bool)
-    chosen[[1, 2, 4, 7, 11, 13]] = True  # two rows, the first similar and second dissimilar pair
-    part = sample.among(chosen)
-    assert part.counts == Counts(2, 1, 1)
-    np.testing.assert_array_equal(part.design.rows, rows[chosen])
-    np.testing.assert_array_equal(part.design.scale, [2.0, 2.0])
-
-
-def test_packed_rows_are_used_as_they_are_and_others_brought_in_order(
-    rng: np.random.Generator,
-) -> None:
-    X, y = lw.pack(rng.normal(size=(6, 2)), similar=[(0, 1), (2, 3)], dissimilar=[(4, 5)])
-    packed, counts = in_order(X, locate(y))
-    assert packed is X
-    assert counts == Counts(6, 2, 1)
-    order = rng.permutation(len(y))
-    sorted_again, counts = in_order(X[order], locate(y[order]))
-    assert counts == Counts(6, 2, 1)
-    sums = [rows[counts.left] + rows[counts.right] for rows in (X, sorted_again)]
-    np.testing.assert_allclose(sums[0], sums[1])
