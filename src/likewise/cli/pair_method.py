@@ -277,4 +277,4 @@ def _in_words(features: str) -> str:
     if kind == "linear":
         return "linear in the columns"
     of_what = " of principal components" if how[1:] else ""
-    return f"radial, {how[0]} typical distances wide{of_what}"
+    return f"RBF, bandwidth {how[0]}{of_what}"

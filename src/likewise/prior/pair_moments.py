@@ -41,7 +41,7 @@ _NO_SIGNAL = 1.0
 
 
 class PairMomentPrior(ScoredPrior):
-    """Share of the larger class from similar pairs and unlabeled rows.
+    """Share of the majority class from similar pairs and unlabeled rows.
 
     Scores that tell the classes apart are learned by the pair likelihood: linear, with kernel
     features, or a sum of such, whichever does best on held-out pairs. Rows are scored by models

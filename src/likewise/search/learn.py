@@ -51,7 +51,7 @@ _FEW_PAIRS, _FEW_PER_COLUMN = 500, 6
 started from the model of all rows, noise passed for a signal in 25 % of samples of 40 pairs and 20
 columns, in 80 % of 120 and 60, in 90 % of 500 and 300."""
 _ODDS = 20.0
-"""Odds against chance, after allowing for all that was tried, that count as a signal."""
+"""Odds against noise, after allowing for all that was tried, that count as a signal."""
 
 
 @dataclass(frozen=True)

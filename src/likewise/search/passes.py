@@ -1,7 +1,7 @@
 """Linear scores of two classes from rows that an engine holds, by few passes over them.
 
 The penalised pair likelihood is minimised by Newton's method. `likewise.beliefs.fresh` profiles the
-share of the larger class out, which would take passes of its own; here the share q and a
+share of the majority class out, which would take passes of its own; here the share q and a
 multiplier m are unknowns beside the weights. With ``eta = sigmoid(z)``, the sum ::
 
     sum_rows log(1 + m (eta - q)) + sum_members log(1 + exp(z))
@@ -192,7 +192,7 @@ def _row_terms(z: Any, state: State, *, is_member: bool) -> tuple[Any, Any]:
 def _pair_terms(scores: Any, state: State) -> tuple[Any, Any]:
     """Return what a pair adds, (n, 3), and the curvature in the sum of its scores.
 
-    It adds the chance of the second class, the slope of that chance, and the value.
+    It adds the probability of the second class, its slope, and the value.
     """
     xp = namespace_of(scores)
     z = scores + state.tau
@@ -273,17 +273,17 @@ def _common_terms(totals: Totals, state: State) -> tuple[float, FloatArray, Floa
         return value / n, slope / n, curvature / n, cross / n
     # Pair terms depend on q and on the pairs' log-odds through tau and log t_0.
     share = expit(state.common[2])
-    chance, chance_slope = totals.of_pairs[-1, :2] / 2
+    eta, eta_slope = totals.of_pairs[-1, :2] / 2
     by_q = -2.0 / (q * (1.0 - q))
     value += n * (np.logaddexp(0.0, state.common[2]) + 2.0 * np.log1p(-q))
-    slope[0] -= 2.0 * n / (1.0 - q) + chance * by_q
-    slope = np.append(slope, n * share - chance)
+    slope[0] -= 2.0 * n / (1.0 - q) + eta * by_q
+    slope = np.append(slope, n * share - eta)
     full = np.zeros((3, 3))
     full[:2, :2] = curvature
-    full[0, 0] -= 2.0 * n / (1.0 - q) ** 2 + chance_slope * by_q**2
-    full[0, 0] -= chance * 2.0 * (1.0 - 2.0 * q) / (q * (1.0 - q)) ** 2
-    full[0, 2] = full[2, 0] = -chance_slope * by_q
-    full[2, 2] = n * share * (1.0 - share) - chance_slope
+    full[0, 0] -= 2.0 * n / (1.0 - q) ** 2 + eta_slope * by_q**2
+    full[0, 0] -= eta * 2.0 * (1.0 - 2.0 * q) / (q * (1.0 - q)) ** 2
+    full[0, 2] = full[2, 0] = -eta_slope * by_q
+    full[2, 2] = n * share * (1.0 - share) - eta_slope
     cross = np.column_stack([cross, -totals.of_pairs[:, 1]])
     cross[:, 0] -= totals.of_pairs[:, 1] * by_q
     return value / n, slope / n, full / n, cross / n
