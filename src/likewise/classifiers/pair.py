@@ -361,17 +361,17 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self, likelihood: Likelihood, scores: FloatArray, order: NDArray[np.intp]
     ) -> None:
         """Keep what features and statements together tell of the rows, and of the statements."""
-        log_p = log_probabilities(scores)
-        beliefs = likelihood.evaluate(log_p)
-        self.row_proba_ = beliefs.posteriors[:, order]
-        self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
-        self.error_rate_ = beliefs.error_rate
-        self.error_rate_interval_ = (beliefs.error_rate, beliefs.error_rate)
+        beliefs = likelihood.evaluate(log_probabilities(scores))
+        self.error_rate_ = rate = beliefs.error_rate
+        self.error_rate_interval_ = (rate, rate)
         if isinstance(likelihood, TableLikelihood) and likelihood.error_rate is None:
+            log_p = log_probabilities(scores)
             self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, _LEVEL)
-        self.wrong_proba_ = beliefs.wrong
-        suspects = np.argsort(-beliefs.wrong, kind="stable")
-        suspects = suspects[beliefs.wrong[suspects] > max(beliefs.error_rate, 1e-12)]
+        self.row_proba_, self.wrong_proba_ = beliefs.posteriors[:, order], beliefs.wrong
+        del beliefs  # which take several times the memory of the scores
+        self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
+        suspects = np.flatnonzero(self.wrong_proba_ > max(rate, 1e-12))
+        suspects = suspects[np.argsort(-self.wrong_proba_[suspects], kind="stable")]
         self.suspects_ = likelihood.statements.numbers[suspects]
 
     def _name_classes(self, found: Calibrated, named: Known | None) -> NDArray[np.intp]:

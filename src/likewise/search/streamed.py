@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
+from likewise.beliefs.base import Beliefs, Likelihood
 from likewise.engines.arrays import is_tensor, like, namespace_of, to_numpy
 from likewise.engines.base import Block, Engine, Sums, ValuedKernel
 from likewise.engines.finite import raise_not_finite
@@ -250,7 +250,7 @@ class _Point:
     value : float
         Penalised negative log-likelihood, in nats per pair.
     near : Beliefs or None
-        Where a search nearby begins, without what it does not look at; None if anywhere.
+        Where a search nearby begins; None if anywhere.
     """
 
     weights: FloatArray
@@ -273,14 +273,8 @@ class _Objective:
 
     def at(self, weights: FloatArray, scores: FloatArray, near: Beliefs | None = None) -> _Point:
         """Evaluate at weights that give these scores."""
-        found = self.likelihood.evaluate(log_probabilities(scores), near)
-        slopes = np.ascontiguousarray(found.gradient[:, -scores.shape[1] :])
-        value = -found.value / self.likelihood.size
-        value += 0.5 * self.alpha * float(np.sum(weights[:-1] ** 2))
-        nothing = np.zeros(0)
-        near = replace(found, gradient=nothing, weights=nothing, wrong=nothing)
-        if found.state is None:
-            near = None
+        gain, slopes, near = self.likelihood.slope(scores, near)
+        value = 0.5 * self.alpha * float(np.sum(weights[:-1] ** 2)) - gain / self.likelihood.size
         return _Point(weights, scores, slopes, value, near)
 
     def gradient(self, point: _Point, sums: FloatArray) -> FloatArray:
