@@ -112,7 +112,7 @@ def test_predictions_decisions_and_probabilities_agree(draw_waveform: Draw) -> N
     np.testing.assert_allclose(decision, linear, atol=1e-8)
 
 
-def test_the_smaller_class_as_positive_mirrors_everything(draw_waveform: Draw) -> None:
+def test_the_minority_class_as_positive_mirrors_everything(draw_waveform: Draw) -> None:
     sample = draw_waveform(300, 300, 0.75)
     larger, smaller = (
         quick(positive=side).fit(*sample.pack()) for side in ("majority", "minority")
@@ -254,12 +254,12 @@ def test_three_classes_without_signal_are_predicted_to_be_the_largest(
 
 
 @pytest.mark.parametrize(("positive", "larger"), [("majority", 1), ("minority", -1)])
-def test_pairs_without_signal_are_warned_of_and_the_larger_class_is_predicted(
+def test_pairs_without_signal_are_warned_of_and_the_majority_class_is_predicted(
     rng: np.random.Generator, positive: str, larger: int
 ) -> None:
     X, y = lw.pack(rng.normal(size=(100, 3)), similar=tuple(rng.normal(size=(2, 100, 3))))
     clf = quick(positive=positive)
-    with pytest.warns(UserWarning, match=r"no signal.*larger class.*Collect more pairs"):
+    with pytest.warns(UserWarning, match=r"no signal.*majority class.*Collect more pairs"):
         clf.fit(X, y)
     assert not clf.has_signal_
     np.testing.assert_array_equal(clf.predict(X), larger)

@@ -65,3 +65,16 @@ def two_gaussians(
     rows = rng.standard_normal((n_rows, n_columns))
     rows[:, 0] += separation * (classes - 0.5)
     return rows, classes
+
+
+def bent(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
+    """Two classes apart along a line and in their spread across it: each map sees one half."""
+
+    def points(of_class: Any) -> FloatArray:
+        along = rng.standard_normal(n) + np.where(of_class, 1.2, -1.2)
+        across = rng.standard_normal((2, n)) * np.where(of_class, 0.5, 1.5)
+        return np.column_stack([along, *across, *rng.standard_normal((6, n))])
+
+    pairs, rows = rng.random((2, n)) < [[0.845], [0.7]]
+    X, y = lw.pack(points(rows), similar=(points(pairs), points(pairs)))
+    return X, y

@@ -18,7 +18,7 @@ from likewise.search.settings import Settings, default_pairing
 from likewise.statements.labels import read_labels
 from likewise.statements.statements import Statements
 from tests.search.gaussians import Gaussians
-from tests.search.samples import answered, met, two_gaussians
+from tests.search.samples import answered, bent, met, two_gaussians
 
 
 def draw(counts: Counts, seed: int = 0) -> tuple[FloatArray, Any]:
@@ -78,19 +78,6 @@ def test_the_selection_is_a_table() -> None:
     assert table["features"] == ["linear", "linear"]
     assert table["chosen"].count(True) == 1
     assert table["weight"] == [float(chosen) for chosen in table["chosen"]]
-
-
-def bent(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
-    """Two classes apart along a line and in their spread across it: each map sees one half."""
-
-    def points(of_class: Any) -> FloatArray:
-        along = rng.standard_normal(n) + np.where(of_class, 1.2, -1.2)
-        across = rng.standard_normal((2, n)) * np.where(of_class, 0.5, 1.5)
-        return np.column_stack([along, *across, *rng.standard_normal((6, n))])
-
-    pairs, rows = rng.random((2, n)) < [[0.845], [0.7]]
-    X, y = lw.pack(points(rows), similar=(points(pairs), points(pairs)))
-    return X, y
 
 
 def test_a_sum_over_feature_maps_is_one_line_of_the_selection(rng: np.random.Generator) -> None:
