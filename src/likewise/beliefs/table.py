@@ -269,9 +269,11 @@ class TableLikelihood(Likelihood):
         state: Any,
         **others: Any,
     ) -> Beliefs:
-        others.setdefault("wrong", np.zeros(self.statements.count))
-        weights = np.full(self.n_rows, 1.0 / self.n_rows)
-        return Beliefs(value, posteriors - eta, posteriors, shares, weights, state=state, **others)
+        # At millions of rows memory is the cost: one number stands for many, and eta is used up.
+        others.setdefault("wrong", np.broadcast_to(0.0, self.statements.count))
+        weights = np.broadcast_to(1.0 / self.n_rows, self.n_rows)
+        gradient = np.subtract(posteriors, eta, out=eta)
+        return Beliefs(value, gradient, posteriors, shares, weights, state=state, **others)
 
     @property
     def _has_shares(self) -> bool:

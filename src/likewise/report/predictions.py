@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from likewise.beliefs.base import HeldOut
 from likewise.classifiers.pair import PairClassifier
 from likewise.engines.rows import is_sparse, take_rows
+from likewise.statements.known import is_missing
 
 __all__ = [
     "Classes",
@@ -155,18 +156,10 @@ def _predicted(clf: Any, X: Any) -> NDArray[Any]:
     expected = f"one class is expected for each of the {n_rows} rows"
     if predicted.shape != (n_rows,):
         raise ValueError(f"clf.predict returned an array of shape {predicted.shape}; {expected}.")
-    n_missing = sum(map(_is_missing, predicted.tolist()))
+    n_missing = sum(map(is_missing, predicted.tolist()))
     if n_missing:
         raise ValueError(f"clf.predict returned NaN or None for {n_missing} rows; {expected}.")
     return predicted
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell whether a class is None, NaN, which is not even like itself, or pandas' NA."""
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:  # NA does not say
-        return True
 
 
 def cross_fitted(

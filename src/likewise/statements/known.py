@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Known", "read_known"]
+__all__ = ["Known", "is_missing", "read_known"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def read_known(known: Any, n_rows: int, n_classes: int) -> Known | None:
         raise ValueError(
             f"known needs one class or None for each of the {n_rows} rows; got {len(values)}."
         )
-    is_known = np.array([not _is_missing(value) for value in values], dtype=bool)
+    is_known = np.array([not is_missing(value) for value in values], dtype=bool)
     if not is_known.any():
         return None
     names = _names(value for value, here in zip(values, is_known, strict=True) if here)
@@ -92,7 +92,7 @@ def _completed(found: NDArray[Any], n_classes: int) -> NDArray[Any]:
     return np.concatenate([found, whole.max() + 1 + np.arange(n_missing)])
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Tell whether a value is None, NaN, which is not even like itself, or pandas' NA."""
     if value is None:
         return True

@@ -83,7 +83,10 @@ class Statements:
 
     @cached_property
     def links(self) -> Links:
-        """All statements as couples of rows."""
+        """All statements as couples of rows; views where all are pairs."""
+        if np.all(self.sizes == 2):
+            pairs = np.arange(self.count)
+            return Links(self.members[::2], self.members[1::2], self.is_similar, pairs)
         of_member = np.repeat(np.arange(self.count), self.sizes)
         is_first = np.zeros(self.members.size, dtype=bool)
         is_first[self.starts[:-1]] = True
