@@ -147,19 +147,18 @@ def contract(statements: Statements, n_classes: int) -> Components:
     if n_classes == 2:
         root, is_other = _tied(links.left, links.right, ~same, n_rows)
         _check_signed(links, is_other, n_rows)
-        names, of_row = np.unique(root, return_inverse=True)
+        of_row, count = _numbered(root)
         flipped = is_other if is_other.any() else None
-        return Components(of_row.astype(np.intp), flipped, names.size, none, none)
+        return Components(of_row, flipped, count, none, none)
     left, right = links.left[same], links.right[same]
     root, _ = _tied(left, right, np.zeros(left.size, dtype=bool), n_rows)
-    names, of_row = np.unique(root, return_inverse=True)
-    of_row = of_row.astype(np.intp)
+    of_row, count = _numbered(root)
     apart = of_row[links.left[~same]], of_row[links.right[~same]]
     clash = np.flatnonzero(apart[0] == apart[1])
     if clash.size:
         ends = (int(side[~same][clash[0]]) for side in (links.left, links.right))
         raise ContradictionError(tuple(_path(_graph(left, right, n_rows), *ends)))
-    return Components(of_row, None, names.size, *apart)
+    return Components(of_row, None, count, *apart)
 
 
 def _tied(
@@ -186,6 +185,12 @@ def _tied(
         is_other[hooked] = differ[link] ^ is_other[left[link]] ^ is_other[right[link]]
         _shorten(root, is_other)
     return root, is_other
+
+
+def _numbered(root: IntArray) -> tuple[IntArray, int]:
+    """Return numbers of components, in the order of their roots, and how many there are."""
+    is_root = root == np.arange(root.size)
+    return (np.cumsum(is_root) - 1)[root], int(np.count_nonzero(is_root))
 
 
 def _shorten(root: IntArray, is_other: NDArray[np.bool_]) -> None:

@@ -114,8 +114,8 @@ class Erring:
 
     @cached_property
     def _row_edges(self) -> Edges:
-        sides = (np.ascontiguousarray(side) for side in (self._links.left, self._links.right))
-        return Edges(*sides, self._n_rows)
+        left, right = map(np.ascontiguousarray, (self._links.left, self._links.right))
+        return Edges(left, right, self._n_rows)
 
     def solve(self, log_p: FloatArray, eta: FloatArray, start: Erred | None) -> Erred:
         """Settle what is common; with answers and a given error rate there is nothing to settle.
