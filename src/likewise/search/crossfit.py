@@ -128,7 +128,7 @@ def _find_together(
     random_state: np.random.RandomState,
 ) -> Iterator[list[Climbed | None]]:
     """Follow the penalties with all rows, and climb without each fold from there."""
-    trains = _trains(sample, parts)
+    trains = list(_trains(sample, parts))
     for alpha, whole in zip(alphas, climb_path(sample, alphas, random_state), strict=True):
         yield [
             climb(train, alpha, whole.weights) if train.likelihood.links.left.size else None
@@ -136,8 +136,9 @@ def _find_together(
         ]
 
 
-def _trains(sample: Sample, parts: Sequence[HeldOut]) -> list[Sample]:
-    return [Sample(sample.design.take(part.train), part.likelihood) for part in parts]
+def _trains(sample: Sample, parts: Sequence[HeldOut]) -> Iterator[Sample]:
+    """Yield the rows to learn from, one fold after the other: copies of many rows add up."""
+    return (Sample(sample.design.take(part.train), part.likelihood) for part in parts)
 
 
 def cross_fit_at(
