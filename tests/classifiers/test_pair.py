@@ -180,7 +180,9 @@ def test_dissimilar_pairs_alone_are_enough() -> None:
     assert clf.prior_ == pytest.approx(0.7, abs=0.08)
 
 
-@pytest.mark.parametrize(("prior", "pair_share"), [(0.9, 0.5), (0.7, 0.3)])
+@pytest.mark.parametrize(
+    ("prior", "pair_share"), [pytest.param(0.9, 0.5, marks=pytest.mark.slow), (0.7, 0.3)]
+)
 def test_pairs_that_were_not_formed_at_random_are_noticed_and_used(
     prior: float, pair_share: float
 ) -> None:
@@ -196,11 +198,11 @@ def test_pairs_that_were_not_formed_at_random_are_noticed_and_used(
     assert clf.score(X_test, y_test) > assumed.score(X_test, y_test) + 0.05
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.7])
+@pytest.mark.parametrize("prior", [0.5, pytest.param(0.7, marks=pytest.mark.slow)])
 def test_free_pairing_costs_little_where_pairs_were_formed_at_random(
     draw_waveform: Draw, prior: float
 ) -> None:
-    sample = draw_waveform(500, 500, prior, 3)
+    sample = draw_waveform(400, 400, prior, 3)
     clf = lw.PairClassifier(features="linear", pairing="free", random_state=0)
     clf.fit(*sample.pack())
     assert clf.pairing_ == "free"

@@ -43,7 +43,11 @@ def test_a_transformer_can_make_the_features(draw_waveform: Draw, transformer: A
 
 @pytest.mark.parametrize(
     ("container", "features"),
-    [(sp.csr_matrix, "linear"), (sp.csc_array, "rbf"), (np.asfortranarray, "linear")],
+    [
+        (sp.csr_matrix, "linear"),
+        pytest.param(sp.csc_array, "rbf", marks=pytest.mark.slow),
+        (np.asfortranarray, "linear"),
+    ],
 )
 def test_sparse_and_column_major_rows_give_the_dense_fit(
     draw_waveform: Draw, container: Callable[[np.ndarray], Any], features: str
@@ -118,6 +122,7 @@ def test_the_same_seed_gives_the_same_fit_and_leaves_input_alone(draw_waveform: 
     np.testing.assert_array_equal(y, y_before)
 
 
+@pytest.mark.slow
 def test_two_jobs_give_the_fit_of_one(draw_waveform: Draw) -> None:
     X, y = draw_waveform(60, 60).pack()
     one, two = (
@@ -198,7 +203,9 @@ def test_the_html_repr_names_the_estimator() -> None:
     assert "PairClassifier" in lw.PairClassifier()._repr_html_()
 
 
-@pytest.mark.parametrize(("features", "n_classes"), [("linear", 2), ("auto", 2), ("linear", 3)])
+@pytest.mark.parametrize(
+    ("features", "n_classes"), [pytest.param("auto", 2, marks=pytest.mark.slow), ("linear", 3)]
+)
 def test_a_saved_model_predicts_as_before(tmp_path: Path, features: str, n_classes: int) -> None:
     X, y, X_test, _ = draw_three(100, 0)
     clf = quick(features=features, alphas=[0.03], n_classes=n_classes, cv=3, pairing="random")

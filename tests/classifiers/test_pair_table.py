@@ -34,11 +34,23 @@ def met() -> StatementSample:
     return draw_table(200, 150, "met")
 
 
+@pytest.fixture(scope="module")
+def from_answers(asked: StatementSample) -> Any:
+    return fit(asked)
+
+
+@pytest.fixture(scope="module")
+def from_met_pairs(met: StatementSample) -> Any:
+    return fit(met, alphas=[0.03])
+
+
 # --- the table's own rows ---------------------------------------------------------------------
 
 
-def test_rows_have_probabilities_that_agree_with_the_answers(asked: StatementSample) -> None:
-    clf = fit(asked)
+def test_rows_have_probabilities_that_agree_with_the_answers(
+    asked: StatementSample, from_answers: Any
+) -> None:
+    clf = from_answers
     assert clf.row_proba_.shape == (200, 2)
     np.testing.assert_allclose(clf.row_proba_.sum(axis=1), 1.0)
     np.testing.assert_array_equal(clf.labels_, clf.classes_[clf.row_proba_.argmax(axis=1)])
@@ -51,14 +63,18 @@ def test_rows_have_probabilities_that_agree_with_the_answers(asked: StatementSam
         np.testing.assert_allclose(proba[left], proba[right][::-1], atol=1e-9)
 
 
-def test_statements_tell_more_of_the_rows_than_features_alone(asked: StatementSample) -> None:
-    clf = fit(asked)
+def test_statements_tell_more_of_the_rows_than_features_alone(
+    asked: StatementSample, from_answers: Any
+) -> None:
+    clf = from_answers
     by_features = np.mean(clf.predict(asked.table) == asked.y_table)
     assert np.mean(clf.labels_ == asked.y_table) > max(0.98, by_features + 0.02)
 
 
-def test_pairs_that_were_met_tell_of_the_rows_too(met: StatementSample) -> None:
-    clf = fit(met)
+def test_pairs_that_were_met_tell_of_the_rows_too(
+    met: StatementSample, from_met_pairs: Any
+) -> None:
+    clf = from_met_pairs
     for left, right in met.similar:
         assert clf.labels_[left] == clf.labels_[right]
     by_features = np.mean(clf.predict(met.table) == met.y_table)
@@ -129,13 +145,12 @@ def test_fresh_pairs_have_labels_too(state: Any) -> None:
 
 
 def test_statements_are_taken_for_asked_where_rows_differ_else_for_found_at_random(
-    asked: StatementSample, met: StatementSample
+    from_answers: Any, from_met_pairs: Any
 ) -> None:
-    answers, pairs = fit(asked), fit(met)
-    assert answers.pairing_ == "asked"
-    assert answers.pairing_test_ is None
-    assert pairs.pairing_ == "random"
-    assert 0.01 < pairs.pairing_test_.p_value <= 1
+    assert from_answers.pairing_ == "asked"
+    assert from_answers.pairing_test_ is None
+    assert from_met_pairs.pairing_ == "random"
+    assert 0.01 < from_met_pairs.pairing_test_.p_value <= 1
 
 
 @pytest.mark.parametrize("pairing", ["asked", "random", "free"])
@@ -189,7 +204,7 @@ def test_three_classes_may_differ_from_each_other(rng: np.random.Generator) -> N
 
 @pytest.mark.parametrize("rate", [0.1, 0.2])
 def test_the_error_rate_is_found_and_wrong_answers_are_suspected(rate: float) -> None:
-    sample = draw_table(200, 1000, error_rate=rate, seed=7)
+    sample = draw_table(150, 750, error_rate=rate, seed=7)
     clf = fit(sample, error_rate="auto", alphas=[0.03])
     assert clf.error_rate_ == pytest.approx(sample.wrong.mean(), abs=0.02)
     assert clf.error_rate_ == pytest.approx(rate, abs=0.03)
@@ -201,7 +216,7 @@ def test_the_error_rate_is_found_and_wrong_answers_are_suspected(rate: float) ->
         clf.score(sample.X_test, sample.y_test) > labeled.score(sample.X_test, sample.y_test) - 0.02
     )
     assert sample.wrong[clf.suspects_[:30]].mean() > 0.9
-    assert clf.wrong_proba_.shape == (1000,)
+    assert clf.wrong_proba_.shape == (750,)
     assert (np.diff(clf.wrong_proba_[clf.suspects_]) <= 0).all()
     n_wrong = sample.wrong.sum()
     assert sample.wrong[clf.suspects_].sum() > 0.8 * n_wrong
@@ -224,8 +239,8 @@ def test_pairs_met_by_mistake_are_suspected() -> None:
     assert sample.wrong[clf.suspects_[:20]].mean() > 0.8
 
 
-def test_without_errors_nothing_is_suspected(asked: StatementSample) -> None:
-    clf = fit(asked)
+def test_without_errors_nothing_is_suspected(from_answers: Any) -> None:
+    clf = from_answers
     assert clf.error_rate_ == 0.0
     assert clf.error_rate_interval_ == (0.0, 0.0)
     assert clf.suspects_.size == 0
@@ -309,7 +324,7 @@ def test_noise_shows_no_signal_and_labels_still_follow_the_statements(
 def test_many_rows_are_thinned_for_the_choice_and_all_learned_from(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    sample = draw_table(1200, 900, kind)
+    sample = draw_table(900, 600, kind)
     pairing = "asked" if kind == "asked" else "random"
     whole = fit(sample, alphas=[0.03], pairing=pairing)
     monkeypatch.setattr(learn, "_SELECTION_SIZE", 100)
@@ -319,7 +334,7 @@ def test_many_rows_are_thinned_for_the_choice_and_all_learned_from(
     cosine = clf.coef_[0] @ whole.coef_[0]
     cosine /= np.linalg.norm(clf.coef_[0]) * np.linalg.norm(whole.coef_[0])
     assert cosine > 0.9999
-    assert clf.row_proba_.shape == (1200, 2)
+    assert clf.row_proba_.shape == (900, 2)
     assert np.mean(clf.labels_ == whole.labels_) > 0.98
     assert clf.score(sample.X_test, sample.y_test) > 0.9
 

@@ -30,6 +30,7 @@ def test_the_prior_is_found(prior: float) -> None:
     assert np.abs(found - prior).mean() < 0.05
 
 
+@pytest.mark.usefixtures("linear_only")
 def test_it_is_what_estimate_prior_returns_by_default() -> None:
     X, y = draw_gaussians(60, 0.8, 1)
     found = lw.estimate_prior(X, y, level=0.8, random_state=0)
@@ -57,6 +58,7 @@ def test_near_one_half_the_interval_touches_one_half() -> None:
         assert "reaches one half" in str(found)
 
 
+@pytest.mark.usefixtures("linear_only")
 def test_pairs_without_signal_are_said_to_have_none(rng: np.random.Generator) -> None:
     X, y = lw.pack(rng.standard_normal((150, 3)), similar=tuple(rng.standard_normal((2, 150, 3))))
     found = estimate(X, y)
@@ -73,7 +75,7 @@ def test_dissimilar_pairs_narrow_the_interval() -> None:
 
 
 def test_classes_that_no_line_separates_are_found_with_kernel_features() -> None:
-    found = estimate(*draw_rings(250, 0))
+    found = estimate(*draw_rings(200, 0))
     assert found.diagnostics["features"].startswith("rbf")
     assert found.value == pytest.approx(0.7, abs=0.06)
 
@@ -91,6 +93,7 @@ def test_large_samples_are_read_off_held_out_rows(monkeypatch: pytest.MonkeyPatc
     assert estimate(X, y).diagnostics["n_pairs"] == 500 - 167
 
 
+@pytest.mark.usefixtures("linear_only")
 def test_sparse_rows_and_constant_columns_give_the_dense_estimate() -> None:
     X, y = draw_gaussians(120, 0.8, 1)
     X = np.column_stack([X, np.zeros(len(X)), np.full(len(X), 3.0)])
@@ -152,16 +155,17 @@ def test_statements_about_one_table_tell_the_prior(kind: str, n_statements: int)
     assert found.diagnostics["n_rows"] == 300
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("linear_only")
 def test_pairing_can_be_told() -> None:
-    X, y = draw_table("met", 120, 100).pack()
+    X, y = draw_table("met", 80, 60).pack()
     random, free, auto = (
         lw.estimate_prior(X, y, pairing=pairing, random_state=0)
         for pairing in ("random", "free", "auto")
     )
     assert auto == random
     assert free != random
-    assert free.value == pytest.approx(random.value, abs=0.1)
+    assert free.value == pytest.approx(random.value, abs=0.15)
 
 
 @pytest.mark.usefixtures("linear_only")

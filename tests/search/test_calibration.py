@@ -78,12 +78,12 @@ def test_the_unit_of_scores_does_not_matter() -> None:
     assert 1e4 * large.scale == pytest.approx(plain.scale, rel=1e-3)
 
 
-@pytest.mark.parametrize("pairing", ["random", "free"])
+@pytest.mark.parametrize("pairing", ["random", pytest.param("free", marks=pytest.mark.slow)])
 def test_at_one_half_the_interval_starts_at_one_half(pairing: str) -> None:
     counts = Counts(300, 300)
     for seed in range(2):
         found = calibrate(draw(Gaussians(3.0, 0.5), counts, seed), fresh(counts, pairing=pairing))
-        assert found.interval(0.95)[0] == 0.5
+        assert found.interval(0.98)[0] == 0.5
         assert found.share < 0.62
 
 
@@ -154,7 +154,7 @@ def test_answers_about_one_table_calibrate(
     assert low < 0.7 < high
 
 
-@pytest.mark.parametrize("pairing", ["random", "free"])
+@pytest.mark.parametrize("pairing", ["random", pytest.param("free", marks=pytest.mark.slow)])
 def test_pairs_met_in_one_table_calibrate(rng: np.random.Generator, pairing: Pairing) -> None:
     scores, classes = draw_table(rng)
     found = calibrate(scores, TableLikelihood(met(rng, classes, 300), 2, pairing))

@@ -13,7 +13,7 @@ from likewise.beliefs.base import log_probabilities
 from likewise.beliefs.expansion import Counts, expand
 from likewise.beliefs.fresh import FreshLikelihood
 from likewise.beliefs.table import TableLikelihood
-from likewise.search.climb import Climbed, climb, climb_path, exchanged, ordered
+from likewise.search.climb import FINAL, Climbed, climb, climb_path, exchanged, ordered
 from likewise.search.sample import Sample
 from tests.search.samples import answered, as_sample, fresh, met, two_gaussians
 
@@ -81,7 +81,7 @@ def test_a_generic_optimiser_from_the_same_start_finds_the_same_optimum(
 ) -> None:
     sample, m = draw(rng, prior, pairing=pairing), n_columns(prior)
     start = near_truth(prior)
-    found = climb(sample, alpha, start)
+    found = climb(sample, alpha, start, effort=FINAL)
     logs = [] if pairing == "random" else [2 * np.log(prior)]
 
     def objective(vector: FloatArray) -> float:
@@ -105,7 +105,7 @@ def test_so_it_does_for_answers_about_one_table(
 ) -> None:
     sample, m, alpha = draw_table(rng, prior, 40), n_columns(prior), 0.1
     start = near_truth(prior)
-    found = climb(sample, alpha, start)
+    found = climb(sample, alpha, start, effort=FINAL)
     reference = minimize(
         lambda vector: penalised(sample, alpha, vector.reshape(4, m)), start.ravel(), method="BFGS"
     )
@@ -229,7 +229,7 @@ def test_an_error_rate_is_learned_on_the_way(rng: np.random.Generator) -> None:
 
 def test_a_climb_from_where_it_ended_stays_there(rng: np.random.Generator) -> None:
     sample = draw_table(rng, TWO)
-    first = climb(sample, 0.1, near_truth(TWO))
+    first = climb(sample, 0.1, near_truth(TWO), effort=FINAL)
     again = climb(sample, 0.1, first.weights, first.beliefs)
     assert again.objective == pytest.approx(first.objective, abs=1e-6)
     scores = sample.design.decide(first.weights)

@@ -146,6 +146,7 @@ def test_scores_of_other_rows_are_those_of_the_chosen_features(rng: np.random.Ge
     np.testing.assert_allclose(found.scores(new), expected, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_working_side_by_side_changes_nothing(rng: np.random.Generator) -> None:
     X, y = rings(rng, 40)
     one, two = (learned(X, y, features="rbf", alphas=[0.1], n_jobs=n_jobs) for n_jobs in (None, 2))
