@@ -247,8 +247,10 @@ class Likelihood(ABC):
         """Return the log-probability of what was said about a fold, given all else, in nats.
 
         It is the value of all statements less that of the statements about the other rows alone,
-        both by a model that did not see the fold. The best model without features has such a
-        difference too, which is taken off.
+        both by a model that did not see the fold. A model without features has such a difference
+        too, which is taken off: constant probabilities that were found without the fold, or those
+        with the shares of the model in question, whichever tell more. Else a model would be praised
+        for shares that suit the fold by luck.
 
         Parameters
         ----------
@@ -259,7 +261,9 @@ class Likelihood(ABC):
             What the training rows imply by the same model: shares of freely formed pairs and the
             error rate are taken from it.
         """
-        return self._gain(fold, log_p, trained) - self._gain_without_features(fold)
+        same = _nearly_constant(np.log(np.exp(log_p).mean(axis=0)), self.n_rows)
+        baseline = max(self._gain_without_features(fold), self._gain(fold, same, trained))
+        return self._gain(fold, log_p, trained) - baseline
 
     def _gain(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
         whole = self.held(trained).evaluate(log_p)
