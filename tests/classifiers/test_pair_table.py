@@ -236,12 +236,20 @@ def test_an_error_rate_that_is_given_is_used() -> None:
     reason="beliefs of found pairs with errors settle in a lesser optimum: no signal is seen"
 )
 @pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
+@pytest.mark.filterwarnings("ignore:An error rate is not reliable:UserWarning")
 def test_pairs_met_by_mistake_are_suspected() -> None:
     sample = draw_table(120, 300, "met", error_rate=0.1, seed=6)
     clf = fit(sample, error_rate="auto", alphas=[0.03], pairing="random")
     assert clf.has_signal_
     assert clf.error_rate_ == pytest.approx(0.1, abs=0.05)
     assert sample.wrong[clf.suspects_[:20]].mean() > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
+def test_an_error_rate_of_found_pairs_is_warned_of() -> None:
+    sample = draw_table(60, 40, "met", seed=6)
+    with pytest.warns(UserWarning, match="not reliable for pairs that were found"):
+        fit(sample, error_rate=0.05, alphas=[0.3], pairing="random", cv=2)
 
 
 def test_without_errors_nothing_is_suspected(from_answers: Any) -> None:

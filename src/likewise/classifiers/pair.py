@@ -5,7 +5,7 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 """
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -27,7 +27,7 @@ from likewise.engines import PairSource
 from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
 from likewise.scores.features import check_magnitude
-from likewise.scores.maps import feature_maps
+from likewise.scores.maps import feature_maps, named_maps
 from likewise.search.climb import exchanged
 from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
 from likewise.search.information import PairInformation, pair_information
@@ -82,7 +82,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         not speak against it.
     error_rate : float in [0, 0.5), or "auto", default 0.0
         Probability that a statement about one table is wrong; "auto" learns it. Without errors,
-        statements that contradict each other are an error.
+        statements that contradict each other are an error. For asked statements; pairs that were
+        found are warned of.
     cv : int, default 5
         Number of folds.
     calibrate : bool, default True
@@ -288,7 +289,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             all_kinds=is_named,
         )
         if is_named:
-            maps = _named(maps, self.alphas)
+            maps = named_maps(maps, self.alphas)
         codes = None if named is None else named.codes
         return learn(source, maps, self._settings(), of_folds, codes)
 
@@ -417,6 +418,14 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
+        if self.error_rate != 0.0 and self.pairing_ in ("random", "free"):
+            warnings.warn(
+                "An error rate is not reliable for pairs that were found rather than asked about: "
+                "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
+                "error_rate=0.0.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return log-odds of class +1, or one score per class where there are more than two.
@@ -480,17 +489,6 @@ def _positive(alphas: Any) -> tuple[float, ...]:
     if not found or not all(0 < alpha < np.inf for alpha in found):
         raise ValueError(f"alphas must be positive finite numbers; got {alphas!r}.")
     return found
-
-
-def _named(maps: Sequence[tuple[str, Any]], names: Collection[str]) -> list[tuple[str, Any]]:
-    """Keep the feature maps that have been named."""
-    known = [name for name, _ in maps]
-    if not names or not set(names).issubset(known):
-        raise ValueError(
-            f"alphas must name at least one kind of features, and only such as are tried here "
-            f"({', '.join(known)}); got {list(names)}."
-        )
-    return [one for one in maps if one[0] in names]
 
 
 def _row_names(X: Any) -> Callable[[int], str] | None:

@@ -1,9 +1,9 @@
-"""What a score is linear in: the columns, radial features of them, or a transformer's.
+"""What a score is linear in: the columns, RBF features of them, or a transformer's.
 
 Maps side by side are a map too: a score that is a sum over several is linear in all of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from likewise.engines.rows import is_sparse
 from likewise.scores.design import Design
 from likewise.scores.features import RadialFeatures, column_scale
 
-__all__ = ["FeatureMap", "feature_maps"]
+__all__ = ["FeatureMap", "feature_maps", "named_maps"]
 
 _WIDTHS = (0.9, 0.5)
 """Kernel widths, in units of the typical distance of two rows."""
@@ -127,3 +127,20 @@ def feature_maps(
             return [linear]
         return {"auto": [linear, *kernels], "linear": [linear], "rbf": kernels}[features]
     return [(type(features).__name__, clone(features))]
+
+
+def named_maps(maps: Sequence[tuple[str, Any]], names: Collection[str]) -> list[tuple[str, Any]]:
+    """Return the feature maps that have been named.
+
+    Parameters
+    ----------
+    maps : sequence of (name, transformer)
+    names : collection of str
+    """
+    known = [name for name, _ in maps]
+    if not names or not set(names).issubset(known):
+        raise ValueError(
+            f"alphas must name at least one kind of features, and only such as are tried here "
+            f"({', '.join(known)}); got {list(names)}."
+        )
+    return [one for one in maps if one[0] in names]
