@@ -19,7 +19,6 @@ def test_two_classes_have_components_with_two_sides() -> None:
     found = contract(CYCLES.statements, 2)
     assert found.count == 3
     np.testing.assert_array_equal(found.sizes, [6, 2, 1])
-    np.testing.assert_array_equal(found.n_majority, [3, 1, 1])
     assert found.left.size == found.right.size == 0
     assert found.is_flipped is not None
     sides = 2 * found.of_row + found.is_flipped

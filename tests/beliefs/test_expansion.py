@@ -10,7 +10,6 @@ from scipy.special import expit, log_softmax, softmax
 from likewise._types import FloatArray
 from likewise.beliefs.base import log_probabilities
 from likewise.beliefs.expansion import Counts, expand, share_covariance
-from likewise.engines.rows import count_positions
 from tests.search.gaussians import Gaussians
 
 KINDS = [Counts(7, 6, 0), Counts(7, 0, 5), Counts(6, 5, 4)]
@@ -61,7 +60,6 @@ def test_counts_name_the_rows_in_the_order_of_pack() -> None:
     assert [rows[part].size for part in parts] == [4, 3, 3, 2, 2]
     np.testing.assert_array_equal(rows[counts.members], rows[4:])
     assert (counts.pairs, counts.rows) == (5, 14)
-    assert [count_positions(part) for part in counts.row_sets] == [4, 3, 3, 2, 2]
 
 
 def test_scores_of_two_classes_are_log_odds_of_the_second() -> None:

@@ -93,14 +93,6 @@ class Components:
         return np.bincount(self.of_row, minlength=self.count).astype(np.float64)
 
     @cached_property
-    def n_majority(self) -> FloatArray:
-        """Rows of every component in its own class (the others are in the other of two)."""
-        if self.is_flipped is None:
-            return self.sizes
-        own = np.bincount(self.of_row[~self.is_flipped], minlength=self.count)
-        return own.astype(np.float64)
-
-    @cached_property
     def _adder(self) -> sp.csr_array:
         n_rows = self.of_row.size
         return sp.csr_array(

@@ -82,12 +82,6 @@ class Counts(NamedTuple):
         """Right members of the dissimilar pairs."""
         return slice(self.dissimilar_left.stop, self.rows)
 
-    @property
-    def row_sets(self) -> RowSets:
-        """Where each kind of row stands, in the terms of `likewise.engines.rows`."""
-        parts = (self.alone, self.left, self.right, self.dissimilar_left, self.dissimilar_right)
-        return RowSets(*(slice(part.start, part.stop, 1) for part in parts))
-
 
 @dataclass(frozen=True)
 class Expansion:
