@@ -14,8 +14,8 @@ from likewise.experiments.theory import EXPERIMENT
 
 from .conftest import Run
 
-WANTED = ("--trials", "12", "--quick", "--methods", "bound", "--datasets", "gaussians")
-COUNT = 12 * 3
+WANTED = ("--trials", "36", "--quick", "--methods", "bound", "--datasets", "gaussians")
+COUNT = 36 * 3
 SECONDS = 60
 
 
