@@ -92,8 +92,14 @@ class Learned:
 
     @property
     def has_signal(self) -> bool:
-        """Whether held-out statements speak for the scores, after allowing for all tried."""
-        total = self.information * self.some.statements.count
+        """Whether held-out statements speak for the scores, after allowing for all tried.
+
+        They must speak for a single kind of features: weights of a sum are learned from scores of
+        models that saw the fold, as in stacking, which is good enough to choose by and too kind to
+        noise.
+        """
+        single = max(row.information for row in self.selection.rows if row.alpha is not None)
+        total = min(self.information, single) * self.some.statements.count
         return total > math.log(_ODDS * len(self.selection.rows))
 
     def scores(self, rows: Any) -> FloatArray:
