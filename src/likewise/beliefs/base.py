@@ -19,7 +19,7 @@ from likewise._types import FloatArray
 from likewise.engines.rows import Positions
 from likewise.statements.statements import Links, Statements
 
-__all__ = ["Beliefs", "HeldOut", "Likelihood", "log_probabilities", "log_sum"]
+__all__ = ["Beliefs", "HeldOut", "Likelihood", "as_shares", "log_probabilities", "log_sum"]
 
 _RIPPLE = 1e-3
 """Deviation of the scores of a model without features."""
@@ -323,6 +323,19 @@ def _nearly_constant(scores: FloatArray, n_rows: int) -> FloatArray:
     """
     ripple = _RIPPLE * np.random.default_rng(0).standard_normal((n_rows, scores.size))
     return log_probabilities(scores + ripple)
+
+
+def as_shares(values: FloatArray, smallest: float) -> FloatArray:
+    """Return values as shares: none below a smallest one, together one along the last axis.
+
+    Parameters
+    ----------
+    values : array of shape (..., n_classes)
+    smallest : float
+        Before shares are brought to one.
+    """
+    values = np.maximum(values, smallest)
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
 
 
 def log_sum(terms: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import log_sum
+from likewise.beliefs.base import as_shares, log_sum
 from likewise.beliefs.components import Components
 from likewise.beliefs.fixed_point import Trace, settle
 from likewise.beliefs.propagation import HARD, Edges, propagate
@@ -31,6 +31,8 @@ __all__ = ["Coupled", "Coupling"]
 _LINEAR = 0.025
 """A component of c of n rows is large if F bends by more than this over it, ``m (c / n)^2``, with m
 links: the second-order term is at most eight times as much, for two classes of one size."""
+_SMALLEST_SHARE = 1e-9
+"""Shares are kept above it: logarithms are taken of them."""
 _SURE = 1e-3
 """Probability of the other classes that large components begin with."""
 
@@ -239,8 +241,10 @@ class Coupling:
 
     def _parts(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self._is_free:
-            return _shares(vector), np.zeros(self._k)
-        return _shares(vector[: self._k]), np.maximum(vector[self._k :], 0.0) * self._n_links
+            return as_shares(vector, _SMALLEST_SHARE), np.zeros(self._k)
+        return as_shares(vector[: self._k], _SMALLEST_SHARE), np.maximum(
+            vector[self._k :], 0.0
+        ) * self._n_links
 
     def _term(self, r: FloatArray, links: FloatArray, rho: FloatArray) -> FloatArray:
         """Return F, for shares and links of shape (..., n_classes)."""
@@ -320,8 +324,3 @@ class _Amounts:
         if self.other is not None:
             found = found + self.other[chosen, None, None] * np.eye(self.n_classes)[::-1]
         return np.asarray(found)
-
-
-def _shares(values: FloatArray) -> FloatArray:
-    values = np.maximum(values, 1e-9)
-    return np.asarray(values / values.sum(axis=-1, keepdims=True))

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from likewise._types import FloatArray
+from likewise.beliefs.base import as_shares
 from likewise.beliefs.fixed_point import settle
 from likewise.beliefs.propagation import Edges, propagate
 from likewise.statements.statements import Links
@@ -56,8 +57,8 @@ class _Common:
     def at(cls, vector: FloatArray) -> "_Common":
         k = (vector.size - 3) // 2
         return cls(
-            _as_shares(vector[:k]),
-            _as_shares(vector[k : 2 * k]),
+            as_shares(vector[:k], _SMALLEST_SHARE),
+            as_shares(vector[k : 2 * k], _SMALLEST_SHARE),
             float(np.clip(vector[-3], 0.0, 1.0)),
             float(np.clip(vector[-2], 0.0, 1.0)),
             float(np.clip(vector[-1], *ERROR_RATES)),
@@ -151,8 +152,8 @@ class Erring:
         return replace(common, error_rate=self._error_rate)
 
     def _first(self, eta: FloatArray) -> _Common:
-        shares = _as_shares(eta.mean(axis=0))
-        pairs = _as_shares(shares**2)
+        shares = as_shares(eta.mean(axis=0), _SMALLEST_SHARE)
+        pairs = as_shares(shares**2, _SMALLEST_SHARE)
         n_links = max(self._links.left.size, 1)
         different = float(np.count_nonzero(~self._links.is_similar)) / n_links
         return _Common(shares, pairs, different, 0.0, FIRST_ERROR_RATE)
@@ -215,8 +216,3 @@ class Erring:
             result.messages,
             result.converged,
         )
-
-
-def _as_shares(shares: FloatArray) -> FloatArray:
-    shares = np.maximum(shares, _SMALLEST_SHARE)
-    return np.asarray(shares / shares.sum())

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import log_sum
+from likewise.beliefs.base import as_shares, log_sum
 from likewise.engines.rows import RowSets, count_positions
 
 __all__ = ["Counts", "Expansion", "expand", "share_covariance"]
@@ -302,29 +302,24 @@ def _settle(
     """Return the shares q that agree with the rows' weights they imply: ``sum_i w_i eta_i = q``."""
     if start is None:
         start = (eta[counts.alone] if counts.unlabeled else eta).mean(axis=0)
-    q = _as_shares(start)
+    q = as_shares(start, _SMALLEST_SHARE)
     residual, jacobian = _mismatch(q, eta, pairs, counts, pair_shares)
     for _ in range(100):
         if np.abs(residual).max() < 1e-9:
             break
         # Newton's step where it helps, else the fixed-point step, which always goes uphill.
         try:
-            trial = _as_shares(q - np.linalg.solve(jacobian, residual))
+            trial = as_shares(q - np.linalg.solve(jacobian, residual), _SMALLEST_SHARE)
         except np.linalg.LinAlgError:
-            trial = _as_shares(q + residual)
+            trial = as_shares(q + residual, _SMALLEST_SHARE)
         found = _mismatch(trial, eta, pairs, counts, pair_shares)
         if not np.abs(found[0]).max() < 0.9 * np.abs(residual).max():
-            trial = _as_shares(q + residual)
+            trial = as_shares(q + residual, _SMALLEST_SHARE)
             found = _mismatch(trial, eta, pairs, counts, pair_shares)
         if np.abs(trial - q).max() < 1e-15:
             break
         q, (residual, jacobian) = trial, found
     return q
-
-
-def _as_shares(q: FloatArray) -> FloatArray:
-    q = np.maximum(q, _SMALLEST_SHARE)
-    return np.asarray(q / q.sum())
 
 
 def _mismatch(

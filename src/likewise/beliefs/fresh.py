@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_sum
+from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, as_shares, log_sum
 from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
 from likewise.beliefs.fixed_point import settle
 from likewise.engines.rows import Positions, row_numbers
@@ -92,12 +92,12 @@ class FreshLikelihood(Likelihood):
         n_similar = max(self.counts.similar, 1)
 
         def step(shares: FloatArray) -> FloatArray:
-            shares = _as_shares(shares)
+            shares = as_shares(shares, _SMALLEST_SHARE)
             found = expand(ordered, self.counts, shares, start)
             implied = shares - found.pair_gradient * self.counts.pairs / n_similar
             return np.asarray(implied)
 
-        return _as_shares(settle(step, first)[0]) if self.counts.similar else first
+        return as_shares(settle(step, first)[0], _SMALLEST_SHARE) if self.counts.similar else first
 
     def _beliefs(
         self, ordered: FloatArray, found: Expansion, pair_shares: FloatArray | None
@@ -237,9 +237,8 @@ def in_order(counts: Counts) -> Statements:
 def _first_pair_shares(eta: FloatArray, near: Beliefs | None) -> FloatArray:
     if near is not None and near.pair_shares is not None:
         return near.pair_shares
-    return _as_shares(eta.mean(axis=0) ** 2) if eta.size else np.full(eta.shape[1], 1.0)
-
-
-def _as_shares(shares: FloatArray) -> FloatArray:
-    shares = np.maximum(shares, _SMALLEST_SHARE)
-    return np.asarray(shares / shares.sum())
+    return (
+        as_shares(eta.mean(axis=0) ** 2, _SMALLEST_SHARE)
+        if eta.size
+        else np.full(eta.shape[1], 1.0)
+    )

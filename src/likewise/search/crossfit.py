@@ -59,7 +59,7 @@ class Candidate:
 
 
 def parts_of(likelihood: Likelihood, folds: NDArray[np.intp]) -> list[HeldOut]:
-    """Return the folds that say something and leave something to learn from.
+    """Return every fold, with what can be learned from without it.
 
     Parameters
     ----------
