@@ -4,34 +4,38 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 `likewise.beliefs.fresh` and `likewise.search`.
 """
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, softmax
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
+from likewise.classifiers.any_model import as_untouched, read_estimator, starting_numbers
+from likewise.classifiers.deciding import DecidesByScores
 from likewise.classifiers.rows import read_stated_source
+from likewise.classifiers.saying import warn_of
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import PairSource
 from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
+from likewise.scores.encoding import is_finite_table
 from likewise.scores.features import check_magnitude
 from likewise.scores.maps import feature_maps, named_maps
 from likewise.search.climb import exchanged
+from likewise.search.em import beside, learn_model, settles, starting_point
 from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
 from likewise.search.information import PairInformation, pair_information
-from likewise.search.learn import Learned, learn
+from likewise.search.learn import Learned, learn, standard_error
 from likewise.search.pairing import PairingTest, compare_pairings
 from likewise.search.rows import EngineRows, MemoryRows, SourceRows
 from likewise.search.settings import Settings, check_pairing, default_pairing
@@ -39,13 +43,11 @@ from likewise.search.streamed import StreamedRows, TableScores
 from likewise.statements.known import Known, read_known
 from likewise.statements.labels import WeakLabels, statements_for
 
-_EMPTY = 0.005
-"""Share of rows below which a class counts as not there."""
 _LEVEL = 0.95
 """Level of `prior_interval_`."""
 
 
-class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
+class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     """Classifier from statements that rows are alike, or differ; nothing to choose.
 
     Learns class probabilities eta(x) by the likelihood of what was said about rows: pairs and
@@ -88,8 +90,17 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         Number of folds.
     calibrate : bool, default True
         Whether scale and offset of the scores are fitted to held-out pairs.
+    estimator : classifier or "auto", default None
+        What gives class probabilities, instead of linear and RBF scores: any scikit-learn
+        classifier or pipeline that has ``predict_proba`` and whose ``fit`` takes
+        ``sample_weight``. It learns by expectation maximisation and gets rows as they are: gaps,
+        categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
+        it where it explains held-out statements clearly better; tables with gaps or text get
+        gradient boosting.
     n_jobs : int, default None
-        Feature maps that are tried side by side.
+        Feature maps, or folds of `estimator`, that are worked on side by side.
+    verbose : int, default 0
+        Whether to print a line on every round of `estimator`.
     random_state : int, RandomState instance or None, default None
         Deals out folds, picks landmarks and starting points.
 
@@ -127,6 +138,10 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     has_signal_ : bool
         False if held-out statements do not speak for any model: then every new row is predicted to
         be of the majority class.
+    estimator_ : classifier or None
+        The fitted `estimator`, of classes ``0, ..., n_classes - 1``; None where scores are our own.
+    history_ : History
+        The rounds of `estimator`: held-out log-likelihood, change, and which round was kept.
     features_ : str
         Name of the chosen features; several with a plus if their scores are summed.
     alpha_ : float or None
@@ -165,7 +180,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         "error_rate": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "calibrate": ["boolean"],
+        "estimator": [StrOptions({"auto"}), HasMethods(["fit"]), None],
         "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 
@@ -180,7 +197,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         error_rate: float | str = 0.0,
         cv: int = 5,
         calibrate: bool = True,
+        estimator: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_classes = n_classes
@@ -191,7 +210,9 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.error_rate = error_rate
         self.cv = cv
         self.calibrate = calibrate
+        self.estimator = estimator
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
@@ -202,7 +223,8 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         ----------
         X : table of shape (n_rows, n_features), or PairSource
             Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers; for rows
-            that are elsewhere, see `likewise.engines.PairSource`.
+            that are elsewhere, see `likewise.engines.PairSource`. With an `estimator`, whatever
+            that takes.
         y : integer array of shape (n_rows,), or CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them; none for a `PairSource`.
         known : sequence of length n_rows, optional
@@ -216,27 +238,35 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         names = _row_names(X)
         source = self._read(X, y)
         named = self._read_known(known, source)
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3)
+        self._forget()
         try:
-            learned = self._learn_pairing(source, named, seeds)
+            learned = self._learn_any(source, named, seeds)
         except ContradictionError as error:
             if names is None:
                 raise
             raise error.named(names) from None
         self._keep(learned, source, named)
         self.n_passes_ = source.n_passes
-        self._say(learned.information)
+        warn_of(self, learned.information)
         return self
 
     def _read(self, X: Any, y: WeakLabels | None) -> SourceRows:
         """Check what was passed to ``fit``."""
         if isinstance(X, PairSource):
             refuse_labels(y)
+            if self.estimator is not None:
+                raise ValueError(
+                    "estimator learns from rows in memory; pass a table, not a source."
+                )
             engine, stated = read_stated_source(self, X)
             check_pairing(self.pairing, self.error_rate, is_fresh=stated is None)
             return EngineRows(engine) if stated is None else StreamedRows(engine, stated)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        check_magnitude(X)
+        if self.estimator is None:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            check_magnitude(X)
+        else:
+            X = as_untouched(self, X)
         statements = statements_for(y, X.shape[0], type(self).__name__)
         check_pairing(self.pairing, self.error_rate, is_fresh=statements.is_fresh)
         return MemoryRows(X, statements)
@@ -251,11 +281,49 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             )
         return read_known(known, source.statements.n_rows, self.n_classes)
 
+    def _learn_any(
+        self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
+    ) -> Learned:
+        """Learn our own scores, or the classifier that the user brought."""
+        self.estimator_: Any = None
+        if self.estimator is None:
+            return self._learn_pairing(source, named, seeds[:2])
+        assert isinstance(source, MemoryRows)  # noqa: S101 - others were refused
+        rows, statements = source.whole.rows, source.whole.statements
+        estimator = read_estimator(self.estimator, rows)
+        is_open = self.estimator == "auto" and is_finite_table(rows)
+        codes = None if named is None else named.codes
+        self.pairing_test_: PairingTest | None = None
+        self.pairing_ = default_pairing(statements) if self.pairing == "auto" else self.pairing
+        own = start = None
+        if is_open or not settles(self._settings().likelihood(statements, codes)):
+            numbers = starting_numbers(rows, estimator)
+            if numbers is not None:
+                own = self._learn_pairing(MemoryRows(numbers, statements), named, seeds[:2])
+                start = starting_point(own, numbers)
+        learned, self.history_ = learn_model(
+            rows,
+            statements,
+            estimator,
+            self._settings(),
+            np.random.RandomState(seeds[2]),
+            known=codes,
+            start=start,
+            verbose=bool(self.verbose),
+        )
+        learned = beside(learned, own)
+        clearly = learned.information - standard_error(learned.candidate)
+        if is_open and own is not None and own.information >= clearly:
+            del self.history_
+            return own
+        self.estimator_ = learned.features.transformer.estimator
+        return learned
+
     def _learn_pairing(
         self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
     ) -> Learned:
         """Learn, and where asked to, find out how similar pairs were formed."""
-        self.pairing_test_: PairingTest | None = None
+        self.pairing_test_ = None
         self.pairing_ = self.pairing
         if self.pairing != "auto":
             return self._learn(source, named, seeds)
@@ -280,10 +348,11 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     def _learn(self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]) -> Learned:
         of_maps, of_folds = (np.random.RandomState(seed) for seed in seeds[::-1])
         is_named = isinstance(self.alphas, dict)
-        is_sparse_table = isinstance(source, MemoryRows) and is_sparse(source.whole.rows)
+        rows = source.whole.rows if isinstance(source, MemoryRows) else None
+        is_sparse_table = rows is not None and is_sparse(rows)
         maps = feature_maps(
             self.features,
-            self.n_features_in_,
+            self.n_features_in_ if rows is None else rows.shape[1],
             of_maps,
             is_sparse_table=is_sparse_table,
             all_kinds=is_named,
@@ -330,11 +399,11 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             nothing = logit(found.shares[1:]) if self.n_classes == 2 else np.log(found.shares)
             weights[-1] = nothing
             scores += nothing
-        self._forget()
         order = self._name_classes(found, named)
         self.weights_ = exchanged(weights, order)
-        if source.statements is not None and source.table is not None:
+        if source.statements is not None:
             if not learned.some.is_whole:
+                assert source.table is not None  # noqa: S101 - statements are about a table
                 scores = TableScores(source.table, learned.features).decide(weights)
             codes = None if named is None else named.codes
             likelihood = self._settings().likelihood(source.statements, codes)
@@ -355,6 +424,7 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             "error_rate_interval_",
             "wrong_proba_",
             "suspects_",
+            "history_",
         ):
             self.__dict__.pop(name, None)
 
@@ -392,91 +462,20 @@ class PairClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         self.prior_interval_: Any = tuple(map(float, intervals[1])) if binary else intervals
         return order
 
-    def _say(self, information: float) -> None:
-        """Warn of what a user must know before trusting the fit."""
-        if not self.has_signal_:
-            warnings.warn(
-                "The pairs show no signal: no model explains held-out pairs clearly better than "
-                f"one without features (the best gains {information:.4f} nats per pair), so every "
-                "new row is predicted to be of the majority class. Collect more pairs, or features "
-                "that tell the classes apart.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if self.has_signal_ and np.min(self.prior_) < _EMPTY:
-            warnings.warn(
-                f"A class has next to no rows (shares {np.round(self.prior_, 3)}): the pairs do "
-                f"not show {self.n_classes} classes. Pass a smaller n_classes, or collect more "
-                "pairs.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if self.pairing == "auto" and self.pairing_ == "free":
-            warnings.warn(
-                f"Pairs were not formed at random: {self.pairing_test_}. Using free pair shares; "
-                "pass pairing='random' if you know better.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if self.error_rate != 0.0 and self.pairing_ in ("random", "free"):
-            warnings.warn(
-                "An error rate is not reliable for pairs that were found rather than asked about: "
-                "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
-                "error_rate=0.0.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return log-odds of class +1, or one score per class where there are more than two.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array of shape (n_rows,) or (n_rows, n_classes)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scores = self.feature_map_.design(X).decide(self.weights_)
-        return scores[:, 0] if self.classes_.size == 2 else scores
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, in the order of `classes_`.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-        """
-        decision = self.decision_function(X)
-        if self.classes_.size == 2:
-            return np.column_stack([expit(-decision), expit(decision)])
-        return np.asarray(softmax(decision, axis=1))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of every row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array of shape (n_rows,)
-        """
-        decision = self.decision_function(X)
-        chosen = decision > 0 if self.classes_.size == 2 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[np.asarray(chosen, dtype=np.intp)])
+    def _scores_of(self, X: Any) -> FloatArray:
+        if self.estimator is None:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        else:
+            X = as_untouched(self, X, reset=False)
+        return self.feature_map_.design(X).decide(self.weights_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if self.estimator == "auto":
+            tags.input_tags.allow_nan = True
+        elif self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
         tags.classifier_tags.multi_class = False
         return tags
 

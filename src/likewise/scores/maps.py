@@ -4,6 +4,7 @@ Maps side by side are a map too: a score that is a sum over several is linear in
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ class FeatureMap:
         if transformer is None:
             mean, scale = column_scale(rows)
         else:
-            rows = _transformed(transformer.fit_transform, rows)
+            rows = _transformed(transformer, transformer.fit_transform, rows)
             radial = isinstance(transformer, RadialFeatures)
             mean, scale = _unscaled(rows) if radial else column_scale(rows)
         return cls(name, transformer, mean, scale), Design(rows, mean, scale)
@@ -72,7 +73,7 @@ class FeatureMap:
     def design(self, rows: Any) -> Design:
         """Return other rows as the score sees them."""
         if self.transformer is not None:
-            rows = _transformed(self.transformer.transform, rows)
+            rows = _transformed(self.transformer, self.transformer.transform, rows)
         return Design(rows, self.mean, self.scale)
 
     def standardise(self, rows: Any) -> Any:
@@ -86,8 +87,10 @@ def _unscaled(rows: Any) -> tuple[FloatArray, FloatArray]:
     return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
 
 
-def _transformed(transform: Callable[[Any], Any], rows: Any) -> Any:
-    with config_context(transform_output="default"):  # whatever users want to see of their own
+def _transformed(transformer: Any, transform: Callable[[Any], Any], rows: Any) -> Any:
+    # Arrays, whatever users want to see of their own transformers; classifiers are left alone.
+    own = hasattr(transformer, "set_output")
+    with config_context(transform_output="default") if own else nullcontext():
         found = transform(rows)
     return found.tocsr() if is_sparse(found) else np.asarray(found, dtype=np.float64)
 

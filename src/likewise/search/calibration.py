@@ -21,9 +21,11 @@ __all__ = [
     "CROSS_FITTED",
     "Calibration",
     "ClassCalibration",
+    "Temper",
     "calibrate",
     "calibrate_classes",
     "narrowest",
+    "tempered",
 ]
 
 CROSS_FITTED = 0.8
@@ -292,21 +294,8 @@ def calibrate_classes(scores: FloatArray, likelihood: Likelihood) -> ClassCalibr
     -------
     ClassCalibration
     """
-    near: list[Beliefs | None] = [None]
-
-    def apply(vector: FloatArray) -> tuple[FloatArray, Beliefs]:
-        log_p = log_probabilities(np.exp(vector[0]) * scores + np.append(0.0, vector[1:]))
-        found = near[0] = likelihood.evaluate(log_p, near[0])
-        return log_p, found
-
-    def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        found = apply(vector)[1]
-        slope = np.exp(vector[0]) * float(np.sum(found.gradient * scores))
-        gradient = np.append(slope, found.gradient[:, 1:].sum(axis=0))
-        # A weak prior on scale and offsets (deviation 2): without it, what the statements leave
-        # open would look as if it were known.
-        value = found.value - float(vector @ vector) / 8
-        return -value / likelihood.size, -(gradient - vector / 4) / likelihood.size
+    temper = Temper(scores, likelihood)
+    apply, objective = temper.apply, temper.objective
 
     def shares(vector: FloatArray) -> FloatArray:
         log_p, found = apply(vector)
@@ -315,8 +304,7 @@ def calibrate_classes(scores: FloatArray, likelihood: Likelihood) -> ClassCalibr
             [likelihood.share_of_population(float(mean[k]), found, k) for k in range(mean.size)]
         )
 
-    start = np.zeros(scores.shape[1])
-    best = minimize(objective, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-10}).x
+    best = temper.best(np.zeros(scores.shape[1]), tol=1e-10)
     step = 1e-4
     nudges = step * np.eye(best.size)
     curvature = np.array(
@@ -333,3 +321,55 @@ def calibrate_classes(scores: FloatArray, likelihood: Likelihood) -> ClassCalibr
         shares=shares(best),
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
     )
+
+
+class Temper:
+    """Scale and offsets of class scores that explain statements best, as one vector.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_classes)
+    likelihood : Likelihood
+    near : Beliefs, optional
+        Of nearby scores.
+    """
+
+    def __init__(
+        self, scores: FloatArray, likelihood: Likelihood, near: Beliefs | None = None
+    ) -> None:
+        self._scores = scores
+        self._likelihood = likelihood
+        self._near = near
+
+    def apply(self, vector: FloatArray) -> tuple[FloatArray, Beliefs]:
+        """Return log-probabilities, and what the statements imply by them."""
+        log_p = tempered(self._scores, vector)
+        self._near = self._likelihood.evaluate(log_p, self._near)
+        return log_p, self._near
+
+    def objective(self, vector: FloatArray) -> tuple[float, FloatArray]:
+        """Return the negative log-likelihood in nats per pair, and its gradient."""
+        found, size = self.apply(vector)[1], self._likelihood.size
+        slope = np.exp(vector[0]) * float(np.sum(found.gradient * self._scores))
+        gradient = np.append(slope, found.gradient[:, 1:].sum(axis=0))
+        # A weak prior on scale and offsets (deviation 2): without it, what the statements leave
+        # open would look as if it were known.
+        value = found.value - float(vector @ vector) / 8
+        return -value / size, -(gradient - vector / 4) / size
+
+    def best(self, start: FloatArray, tol: float) -> FloatArray:
+        """Return the best vector, from a start on."""
+        found = minimize(self.objective, start, jac=True, method="L-BFGS-B", options={"ftol": tol})
+        return np.asarray(found.x)
+
+
+def tempered(scores: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return log-probabilities of class scores under a scale and offsets.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_classes)
+    vector : array of shape (n_classes,)
+        Logarithm of the scale, and the offsets of all classes but the first.
+    """
+    return log_probabilities(np.exp(vector[0]) * scores + np.append(0.0, vector[1:]))

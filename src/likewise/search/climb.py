@@ -19,7 +19,7 @@ from likewise.beliefs.base import Beliefs
 from likewise.search.sample import Sample
 from likewise.search.starts import starting_weights
 
-__all__ = ["FINAL", "Climbed", "Effort", "climb", "climb_path", "exchanged", "ordered"]
+__all__ = ["FINAL", "Climbed", "Effort", "climb", "climb_path", "exchanged", "ordered", "renamed"]
 
 _FLAT = 0.01
 """Standard deviation of scores that counts as none."""
@@ -204,16 +204,27 @@ def ordered(found: Climbed) -> Climbed:
 
 
 def _renamed(found: Climbed, order: NDArray[np.intp]) -> Climbed:
-    pairs = found.beliefs.pair_shares
-    beliefs = replace(
-        found.beliefs,
-        shares=found.beliefs.shares[order],
+    return Climbed(exchanged(found.weights, order), found.objective, renamed(found.beliefs, order))
+
+
+def renamed(beliefs: Beliefs, order: NDArray[np.intp]) -> Beliefs:
+    """Return beliefs with the classes in another order.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+    order : integer array of shape (n_classes,)
+        Which class stands in each place.
+    """
+    pairs = beliefs.pair_shares
+    return replace(
+        beliefs,
+        shares=beliefs.shares[order],
         pair_shares=None if pairs is None else pairs[order],
-        posteriors=found.beliefs.posteriors[:, order],
-        gradient=found.beliefs.gradient[:, order],
+        posteriors=beliefs.posteriors[:, order],
+        gradient=beliefs.gradient[:, order],
         state=None,
     )
-    return Climbed(exchanged(found.weights, order), found.objective, beliefs)
 
 
 def exchanged(values: FloatArray, order: NDArray[np.intp]) -> FloatArray:

@@ -98,9 +98,10 @@ class Learned:
         models that saw the fold, as in stacking, which is good enough to choose by and too kind to
         noise.
         """
-        single = max(row.information for row in self.selection.rows if row.alpha is not None)
-        total = min(self.information, single) * self.some.statements.count
-        return total > math.log(_ODDS * len(self.selection.rows))
+        rows = self.selection.rows
+        singles = [row.information for row in rows if row.alpha is not None]
+        total = min(self.information, max(singles, default=np.inf)) * self.some.statements.count
+        return total > math.log(_ODDS * len(rows))
 
     def scores(self, rows: Any) -> FloatArray:
         """Return the scores of other rows, shape (n_rows, m)."""

@@ -1,0 +1,54 @@
+"""What a user must know before trusting a fit, as warnings."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+__all__ = ["warn_of"]
+
+_EMPTY = 0.005
+"""Share of rows below which a class counts as not there."""
+
+
+def warn_of(clf: Any, information: float) -> None:
+    """Warn of what is odd about a fitted `PairClassifier`.
+
+    Parameters
+    ----------
+    clf : PairClassifier
+    information : float
+        Nats per held-out statement.
+    """
+    if not clf.has_signal_:
+        warnings.warn(
+            "The pairs show no signal: no model explains held-out pairs clearly better than "
+            f"one without features (the best gains {information:.4f} nats per pair), so every "
+            "new row is predicted to be of the majority class. Collect more pairs, or features "
+            "that tell the classes apart.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
+        warnings.warn(
+            f"A class has next to no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
+            f"not show {clf.n_classes} classes. Pass a smaller n_classes, or collect more "
+            "pairs.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if clf.pairing == "auto" and clf.pairing_ == "free":
+        warnings.warn(
+            f"Pairs were not formed at random: {clf.pairing_test_}. Using free pair shares; "
+            "pass pairing='random' if you know better.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if clf.error_rate != 0.0 and clf.pairing_ in ("random", "free"):
+        warnings.warn(
+            "An error rate is not reliable for pairs that were found rather than asked about: "
+            "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
+            "error_rate=0.0.",
+            UserWarning,
+            stacklevel=4,
+        )
