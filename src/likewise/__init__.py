@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from likewise import baselines, datasets, plots, prior
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
+    from likewise.io.models import load, save
+    from likewise.io.versions import show_versions
     from likewise.prior import (
         KernelMeanPrior,
         PairLikelihoodPrior,
@@ -43,10 +45,13 @@ _HOME_OF = {
     "WeakSample": "likewise.statements.packing",
     "estimate_prior": "likewise.prior",
     "label_free_report": "likewise.report.label_free",
+    "load": "likewise.io.models",
     "pack": "likewise.statements.packing",
     "pair_log_likelihood": "likewise.search.scorers",
     "pair_log_likelihood_scorer": "likewise.search.scorers",
     "prior_sensitivity": "likewise.report.sensitivity",
+    "save": "likewise.io.models",
+    "show_versions": "likewise.io.versions",
     "su_risk": "likewise.su.scorers",
     "su_risk_scorer": "likewise.su.scorers",
     "unpack": "likewise.statements.packing",
@@ -78,6 +83,7 @@ __all__ = [
     "datasets",
     "estimate_prior",
     "label_free_report",
+    "load",
     "losses",
     "pack",
     "pair_log_likelihood",
@@ -86,6 +92,8 @@ __all__ = [
     "prior",
     "prior_sensitivity",
     "risk",
+    "save",
+    "show_versions",
     "su_risk",
     "su_risk_scorer",
     "unpack",

@@ -7,10 +7,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from likewise.engines.rows import is_sparse
-from likewise.scores.encoding import as_numbers, gradient_boosting, is_finite_table
-from likewise.scores.models import check_learns
+from likewise.scores.encoding import as_numbers, is_finite_table
 
-__all__ = ["as_untouched", "read_estimator", "starting_numbers"]
+__all__ = ["as_untouched", "starting_numbers"]
 
 
 def as_untouched(clf: Any, X: Any, *, reset: bool = True) -> Any:
@@ -39,21 +38,6 @@ def as_untouched(clf: Any, X: Any, *, reset: bool = True) -> Any:
     if len(X.shape) == 2:  # texts for a pipeline have no columns
         validate_data(clf, X, reset=reset, skip_check_array=True)
     return X
-
-
-def read_estimator(estimator: Any, X: Any) -> Any:
-    """Return the classifier that a parameter stands for, once it is known to learn from statements.
-
-    Parameters
-    ----------
-    estimator : classifier or "auto"
-        "auto" is gradient boosting with the text columns of `X` as categories.
-    X : table
-    """
-    if isinstance(estimator, str):
-        return gradient_boosting(X)
-    check_learns(estimator)
-    return estimator
 
 
 def starting_numbers(X: Any, estimator: Any) -> Any:

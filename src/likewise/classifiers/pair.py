@@ -20,7 +20,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
-from likewise.classifiers.any_model import as_untouched, read_estimator, starting_numbers
+from likewise.classifiers.any_model import as_untouched, starting_numbers
 from likewise.classifiers.deciding import DecidesByScores
 from likewise.classifiers.rows import read_stated_source
 from likewise.classifiers.saying import warn_of
@@ -28,9 +28,10 @@ from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import PairSource
 from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
-from likewise.scores.encoding import is_finite_table
+from likewise.scores.encoding import gradient_boosting, is_finite_table
 from likewise.scores.features import check_magnitude
 from likewise.scores.maps import feature_maps, named_maps
+from likewise.scores.models import check_learns
 from likewise.search.climb import exchanged
 from likewise.search.em import beside, learn_model, settles, starting_point
 from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
@@ -236,6 +237,8 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         self
         """
         names = _row_names(X)
+        if not (self.estimator is None or isinstance(self.estimator, str)):
+            check_learns(self.estimator)
         source = self._read(X, y)
         named = self._read_known(known, source)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3)
@@ -290,7 +293,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
             return self._learn_pairing(source, named, seeds[:2])
         assert isinstance(source, MemoryRows)  # noqa: S101 - others were refused
         rows, statements = source.whole.rows, source.whole.statements
-        estimator = read_estimator(self.estimator, rows)
+        estimator = gradient_boosting() if self.estimator == "auto" else self.estimator
         is_open = self.estimator == "auto" and is_finite_table(rows)
         codes = None if named is None else named.codes
         self.pairing_test_: PairingTest | None = None

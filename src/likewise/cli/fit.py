@@ -60,6 +60,13 @@ class FitMethod(StrEnum):
     SU = "su"
 
 
+class ModelName(StrEnum):
+    """What gives class probabilities."""
+
+    SCORES = "scores"
+    TREES = "trees"
+
+
 class PositiveClass(StrEnum):
     """Which class is +1 where nobody has said what its share is."""
 
@@ -75,6 +82,13 @@ def fit(
         FitMethod,
         typer.Option(help="The pair likelihood, or su for the paper's risk minimiser."),
     ] = FitMethod.PAIR,
+    model: Annotated[
+        ModelName | None,
+        typer.Option(
+            help="scores: linear and RBF, if not given. trees: gradient boosting, which takes "
+            "empty cells and many categories."
+        ),
+    ] = None,
     positive: Annotated[
         PositiveClass | None,
         typer.Option(help="Which class is +1, since pairs cannot tell: majority, if not given."),
@@ -122,7 +136,7 @@ def fit(
 
     Numbers are standardised and text columns become categories, inside the saved model.
     With --engine, rows stay in files of Parquet and may be more than fit into memory.
-    --classes, --pairing, --errors, --known and --rows are options of the pair method.
+    --model, --classes, --pairing, --errors, --known and --rows are options of the pair method.
     """
     from likewise.io import check_output
 
@@ -131,7 +145,7 @@ def fit(
     if rows is not None:
         _check_rows_file(rows, output, files)
     of_table = {"--errors": errors, "--known": known, "--rows": rows}
-    of_pair = {"--classes": classes, "--pairing": pairing, **of_table}
+    of_pair = {"--model": model, "--classes": classes, "--pairing": pairing, **of_table}
     of_su = {"--loss": loss, "--prior": prior, "--alpha": alpha, "--rewrite": rewrite}
     if method is FitMethod.SU:
         refuse_given(of_pair, "is an option of the pair method: leave out --method su.")
@@ -150,14 +164,17 @@ def fit(
     }
     settings = statement_settings(classes, pairing, errors)
     columns = chosen_columns(id_column, features, drop)
+    has_trees = model is ModelName.TREES
+    if has_trees and engine is not None:
+        raise ValueError("--model trees learns from rows in memory: leave out --engine.")
     as_statements = method is FitMethod.PAIR
-    with _opened(table, pairs, engine, scheduler, columns, as_statements) as inputs:
+    with _opened(table, pairs, engine, scheduler, columns, as_statements, has_trees) as inputs:
         if not inputs.is_one_table:
             asked = pairing if pairing is Pairing.ASKED else None
             by_ids = "is for pairs that name rows of TABLE by their ids, in columns left and right."
             refuse_given({**of_table, "--pairing asked": asked}, by_ids)
         if method is FitMethod.PAIR:
-            pipeline = pair_pipeline(inputs, settings, **common)
+            pipeline = pair_pipeline(inputs, settings, has_trees=has_trees, **common)
         else:
             if engine is None:
                 check_consistent(inputs)
@@ -181,6 +198,7 @@ def _opened(
     scheduler: str | None,
     columns: dict[str, Any],
     as_statements: bool,
+    gaps: bool,
 ) -> "AbstractContextManager[Inputs]":
     """Read the files, or leave them where they are and open them."""
     if engine is not None:
@@ -193,7 +211,7 @@ def _opened(
             **columns,
         )
     _check_in_memory(table, scheduler)
-    return nullcontext(read_inputs(table, pairs, **columns))
+    return nullcontext(read_inputs(table, pairs, gaps=gaps, **columns))
 
 
 def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], output: Path) -> Any:

@@ -11,6 +11,7 @@ __all__ = [
     "ErrorsOption",
     "Pairing",
     "PairingOption",
+    "TrustOption",
     "check_level",
     "refuse_given",
     "statement_settings",
@@ -46,6 +47,15 @@ ErrorsOption = Annotated[
         metavar="auto|RATE",
         help="Share of statements that are wrong, below 0.5; auto finds it. If not given, 0: then "
         "statements that contradict each other are refused.",
+    ),
+]
+TrustOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trust",
+        metavar="TYPE",
+        help="A type that MODEL may hold beside ours, by its full name; may be given again. Code "
+        "of that type runs: trust only what you know.",
     ),
 ]
 

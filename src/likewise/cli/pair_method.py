@@ -25,6 +25,7 @@ __all__ = [
     "write_rows",
 ]
 
+_TREES = "HistGradientBoostingClassifier"
 _MOST_FOLDS = 5
 _LEVEL = 0.95
 """Level of the intervals that the library's classifier keeps."""
@@ -35,20 +36,33 @@ _SHOWN_SUSPECTS = 5
 
 
 def pair_pipeline(
-    inputs: "Inputs", settings: Mapping[str, Any], *, seed: int, positive: str = "majority"
+    inputs: "Inputs",
+    settings: Mapping[str, Any],
+    *,
+    seed: int,
+    positive: str = "majority",
+    has_trees: bool = False,
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes.
 
-    Numbers go in as they are, since the classifier standardises every column itself.
+    Numbers go in as they are, since the classifier standardises every column itself; trees take all
+    columns as they are.
     """
     from sklearn.pipeline import make_pipeline
 
     from likewise import PairClassifier
+    from likewise.scores.encoding import gradient_boosting
 
     classifier = PairClassifier(
-        **settings, positive=positive, cv=_n_folds(inputs), random_state=seed
+        **settings,
+        positive=positive,
+        cv=_n_folds(inputs),
+        estimator=gradient_boosting() if has_trees else None,
+        random_state=seed,
     )
-    return make_pipeline(inputs.transformer("passthrough"), classifier)
+    return make_pipeline(
+        "passthrough" if has_trees else inputs.transformer("passthrough"), classifier
+    )
 
 
 def _n_folds(inputs: "Inputs") -> int:
@@ -207,7 +221,7 @@ class PairSummary:
                 *statements_in_words(self.similar_pairs, self.dissimilar_pairs, self.groups),
                 ("columns", columns_in_words(self.features, self.text_features)),
                 ("features", self._chosen_features()),
-                ("penalty", "each score its own" if self.alpha is None else f"{self.alpha:.2g}"),
+                *self._penalty(),
                 *self._priors(),
                 ("information", self._information()),
                 ("pairing", self._pairing()),
@@ -221,6 +235,12 @@ class PairSummary:
     def _chosen_features(self) -> str:
         parts = [_in_words(name) for name in self.chosen_features.split(" + ")]
         return parts[0] if len(parts) == 1 else f"a sum of scores: {'; '.join(parts)}"
+
+    def _penalty(self) -> list[tuple[str, str]]:
+        if self.chosen_features == _TREES:
+            return []
+        own = "each score its own" if self.alpha is None else f"{self.alpha:.2g}"
+        return [("penalty", own)]
 
     def _priors(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:
@@ -273,6 +293,8 @@ class PairSummary:
 
 
 def _in_words(features: str) -> str:
+    if features == _TREES:
+        return "gradient boosting"
     kind, *how = features.split()
     if kind == "linear":
         return "linear in the columns"

@@ -1,11 +1,13 @@
 """``likewise predict``: a saved model and a table in, a class and a score per row out."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from likewise.cli.options import TrustOption
 from likewise.cli.terminal import Json, note, show_json, waiting
 
 __all__ = ["predict"]
@@ -22,6 +24,7 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", help="File to write, .csv or .parquet; else stdout."),
     ] = None,
+    trust: TrustOption = None,
     as_json: Json = False,
 ) -> None:
     """Classify the rows of TABLE with MODEL: the columns id, prediction (-1 or +1) and score.
@@ -35,7 +38,7 @@ def predict(
     if output is not None:
         check_output(output, table=True, inputs=(model, table))
     with waiting("Classifying"):
-        columns, classes = _classify(model, table)
+        columns, classes = _classify(model, table, trust or ())
         if output is not None:
             write_table(output, columns)
     if as_json:
@@ -46,11 +49,13 @@ def predict(
         note(f"{len(columns['prediction']):,} predictions are in {output}.")
 
 
-def _classify(model_path: Path, table_path: Path) -> tuple[dict[str, Any], list[Any]]:
+def _classify(
+    model_path: Path, table_path: Path, trusted: Sequence[str]
+) -> tuple[dict[str, Any], list[Any]]:
     """Return the columns of the answer, and the classes that there are."""
     from likewise.io import feature_matrix, load_model, read_table
 
-    model = load_model(model_path)
+    model = load_model(model_path, trusted)
     table = read_table(
         table_path, id_column=model.id_column, text_columns=sorted(model.features.text)
     )

@@ -21,6 +21,7 @@ from likewise.cli.options import (
     ClassesOption,
     ErrorsOption,
     PairingOption,
+    TrustOption,
     check_level,
     refuse_given,
     statement_settings,
@@ -62,6 +63,7 @@ def report(
     features: FeatureNames = None,
     drop: DroppedNames = None,
     seed: Seed = 0,
+    trust: TrustOption = None,
     as_json: Json = False,
 ) -> None:
     """Say how accurate a classifier is, from the rows of TABLE and PAIRS of them, without labels.
@@ -85,7 +87,7 @@ def report(
         of_fit = {"--classes": classes, "--pairing": pairing, "--errors": errors}
         both = "and --model do not go together: leave it out, since a model knows it."
         refuse_given({**of_columns, **of_fit}, both)
-        pipeline, inputs = _load(model, table, pairs)
+        pipeline, inputs = _load(model, table, pairs, trust or ())
     # One block for both, so that pairs without a signal are told once: by the error.
     with waiting("Judging"), option_words(inputs.id_of) as warnings:
         if model is None:
@@ -132,10 +134,10 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
         )
 
 
-def _load(model: Path, table: Path, pairs: Path) -> "tuple[Any, Inputs]":
+def _load(model: Path, table: Path, pairs: Path, trusted: Sequence[str]) -> "tuple[Any, Inputs]":
     from likewise.io import load_model
 
-    loaded = load_model(model)
+    loaded = load_model(model, trusted)
     return loaded.estimator, read_inputs_of(loaded, table, pairs)
 
 

@@ -9,7 +9,7 @@ from likewise.io.features import Features, choose_features, feature_matrix
 from likewise.io.files import check_output, replacing, write_csv, write_table
 from likewise.io.inputs import Inputs, read_inputs, read_inputs_of
 from likewise.io.known import read_known
-from likewise.io.models import Model, load_model, save_model
+from likewise.io.models import Model, load, load_model, save, save_model
 from likewise.io.pairs import Pairs, read_pairs
 from likewise.io.tables import Table, read_table
 
@@ -22,6 +22,7 @@ __all__ = [
     "check_output",
     "choose_features",
     "feature_matrix",
+    "load",
     "load_model",
     "read_inputs",
     "read_inputs_of",
@@ -29,6 +30,7 @@ __all__ = [
     "read_pairs",
     "read_table",
     "replacing",
+    "save",
     "save_model",
     "write_csv",
     "write_table",

@@ -22,14 +22,22 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 @dataclass(frozen=True)
 class Features:
-    """Names of the columns to learn from, in order, and which of them hold text."""
+    """Names of the columns to learn from, in order, which of them hold text, and if cells may lack.
+
+    With `gaps`, an empty cell is NaN in a column of numbers and None in one of text.
+    """
 
     names: tuple[str, ...]
     text: frozenset[str] = frozenset()
+    gaps: bool = False
 
 
 def choose_features(
-    table: Table, *, keep: Sequence[str] | None = None, drop: Sequence[str] = ()
+    table: Table,
+    *,
+    keep: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    gaps: bool = False,
 ) -> Features:
     """Say which columns of a table to learn from, and which of them are text.
 
@@ -41,6 +49,8 @@ def choose_features(
         which pandas saves as ``__index_level_0__``.
     drop : names, optional
         Columns to leave out.
+    gaps : bool
+        Whether cells may be empty.
 
     Returns
     -------
@@ -58,7 +68,7 @@ def choose_features(
     for name in names:
         if name in text:
             _warn_of_numbers_in_text(table, name)
-    return Features(names, text)
+    return Features(names, text, gaps)
 
 
 def feature_matrix(table: Table, features: Features) -> NDArray[Any]:
@@ -86,9 +96,8 @@ def feature_matrix(table: Table, features: Features) -> NDArray[Any]:
     )
     for position, name in enumerate(features.names):
         _check_type(table, name)
-        matrix[:, position] = (
-            _text_values(table, name) if name in features.text else _numbers(table, name)
-        )
+        read = _text_values if name in features.text else _numbers
+        matrix[:, position] = read(table, name, features.gaps)
     return matrix
 
 
@@ -149,12 +158,15 @@ def _check_type(table: Table, name: str) -> None:
         )
 
 
-def _numbers(table: Table, name: str) -> NDArray[np.float64]:
+def _numbers(table: Table, name: str, gaps: bool) -> NDArray[np.float64]:
     pa = import_pyarrow()
     column = table.columns[name]
-    _check_no_gaps(table, name, pa.compute.is_null(column, nan_is_null=True))
+    missing = pa.compute.is_null(column, nan_is_null=True)
+    if not gaps:
+        _check_no_gaps(table, name, missing)
     if is_text(column.type):
-        wrong = first_true(pa.compute.invert(_looks_like_number(column)))
+        read = pa.compute.or_(_looks_like_number(column), pa.compute.is_null(column))
+        wrong = first_true(pa.compute.invert(read))
         if wrong is not None:
             raise ValueError(
                 f"{_cell(table, name, wrong)}: {column[wrong].as_py()!r} is not a number, but "
@@ -162,7 +174,7 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
             )
         column = pa.compute.utf8_trim_whitespace(column)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    infinite = np.flatnonzero(~np.isfinite(values))
+    infinite = np.flatnonzero(np.isinf(values))
     if infinite.size:
         raise ValueError(
             f"{_cell(table, name, int(infinite[0]))}: the value is infinite; correct it or leave "
@@ -171,10 +183,14 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _text_values(table: Table, name: str) -> NDArray[np.object_]:
-    pc = import_pyarrow().compute
+def _text_values(table: Table, name: str, gaps: bool) -> NDArray[np.object_]:
+    pa = import_pyarrow()
     column = as_text(table.columns[name])
-    _check_no_gaps(table, name, pc.equal(pc.fill_null(column, ""), ""))
+    missing = pa.compute.equal(pa.compute.fill_null(column, ""), "")
+    if gaps:
+        column = pa.compute.if_else(missing, pa.scalar(None, column.type), column)
+    else:
+        _check_no_gaps(table, name, missing)
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=object)
 
 
@@ -185,7 +201,8 @@ def _check_no_gaps(table: Table, name: str, missing: Column) -> None:
     gaps = int(import_pyarrow().compute.sum(missing).as_py())
     raise ValueError(
         f"{_cell(table, name, first)}: the value is missing (the column has "
-        f"{counted(gaps, 'missing value')}); fill it in, or leave the row or the column out."
+        f"{counted(gaps, 'missing value')}); fill it in, leave the row or the column out, or fit "
+        "with --model trees, which takes empty cells."
     )
 
 

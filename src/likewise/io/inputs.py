@@ -91,13 +91,14 @@ def read_inputs(
     id_column: str | None = None,
     keep: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    gaps: bool = False,
 ) -> Inputs:
     """Read a table and statements about its rows, and choose the columns to learn from.
 
     Parameters
     ----------
     table, pairs : paths
-    id_column, keep, drop
+    id_column, keep, drop, gaps
         As in `read_table` and `choose_features`.
 
     Returns
@@ -105,7 +106,7 @@ def read_inputs(
     Inputs
     """
     rows = read_table(table, id_column=id_column)
-    return _joined(rows, choose_features(rows, keep=keep, drop=drop), pairs)
+    return _joined(rows, choose_features(rows, keep=keep, drop=drop, gaps=gaps), pairs)
 
 
 def read_inputs_of(model: Model, table: PathName, pairs: PathName) -> Inputs:

@@ -4,6 +4,7 @@ import copy
 import io
 import warnings
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import numpy as np
 from likewise._version import __version__
 from likewise.io.features import Features
 from likewise.io.files import PathName, replacing
+from likewise.io.trees import check_trees
 from likewise.io.wording import first_line, listed
 
-__all__ = ["Model", "load_model", "save_model"]
+__all__ = ["Model", "load", "load_model", "save", "save_model"]
 
 _FORMAT = "likewise-model"
 _FORMAT_VERSION = 1
@@ -24,7 +26,10 @@ _TRUSTED_TYPES = frozenset(
         "likewise.classifiers.pair.PairClassifier",
         "likewise.classifiers.su.SUClassifier",
         "likewise.classifiers.su.SUClassifierCV",
+        "likewise.scores.encoding.CategoryNumbers",
         "likewise.scores.features.RadialFeatures",
+        "likewise.scores.models.ClassScores",
+        "likewise.search.em.History",
         "likewise.search.information.PairInformation",
         "likewise.scores.maps.FeatureMap",
         "likewise.search.pairing.PairingTest",
@@ -35,6 +40,7 @@ _TRUSTED_TYPES = frozenset(
         "likewise.prior.pair_likelihood.PairLikelihoodPrior",
         "likewise.prior.pair_moments.PairMomentPrior",
         "likewise.statements.folds.PairKFold",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     }
 )
 """What a model file may hold besides what skops itself trusts (numpy and scikit-learn types)."""
@@ -91,6 +97,7 @@ def save_model(path: PathName, model: Model) -> None:
         "likewise_version": model.version,
         "features": list(model.features.names),
         "text_features": sorted(model.features.text),
+        "gaps": model.features.gaps,
         "id_column": model.id_column,
         "positive_class": model.positive_class,
         "estimator": _without_rows(model.estimator),
@@ -119,12 +126,15 @@ def _without_rows(estimator: Any) -> Any:
     return stripped
 
 
-def load_model(path: PathName) -> Model:
+def load_model(path: PathName, trusted: Sequence[str] = ()) -> Model:
     """Load a model that `save_model` saved, running no code from the file.
 
     Parameters
     ----------
     path : path
+    trusted : sequence of str
+        Types, by their full names, that the file may hold beside those of likewise, numpy and
+        scikit-learn that are always trusted. Trust only what you know: code of these types runs.
 
     Returns
     -------
@@ -139,7 +149,7 @@ def load_model(path: PathName) -> Model:
     path = Path(path)
     data = path.read_bytes()
     _check_skops_archive(path, data)
-    state = _load_trusted(path, data)
+    state = _load_trusted(path, data, trusted)
     if not isinstance(state, dict) or state.get("format") != _FORMAT:
         raise ValueError(f"{path} is a skops file, but not a model that likewise saved.")
     if state.get("format_version") != _FORMAT_VERSION:
@@ -150,15 +160,71 @@ def load_model(path: PathName) -> Model:
     try:
         model = Model(
             estimator=state["estimator"],
-            features=Features(tuple(state["features"]), frozenset(state["text_features"])),
+            features=Features(
+                tuple(state["features"]),
+                frozenset(state["text_features"]),
+                bool(state.get("gaps", False)),
+            ),
             id_column=state["id_column"],
             positive_class=state["positive_class"],
             version=state["likewise_version"],
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: it lacks a part of a likewise model.") from error
-    _check_decides(path, model)
+    check_trees(path, model.estimator)
+    if not _is_brought(model.estimator):
+        _check_decides(path, model)
     return model
+
+
+def save(clf: Any, path: PathName) -> None:
+    """Save a fitted classifier in the skops format, without the rows that it learned from.
+
+    Parameters
+    ----------
+    clf : classifier of this library, or pipeline that ends in one
+    path : path
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> X, y = lw.datasets.make_gaussians(2000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 200, 200, n_test=50, random_state=0)
+    >>> clf = lw.PairClassifier(features="linear", random_state=0).fit(*sample.pack())
+    >>> with TemporaryDirectory() as folder:
+    ...     lw.save(clf, Path(folder) / "model.skops")
+    ...     again = lw.load(Path(folder) / "model.skops")
+    >>> bool((again.predict(sample.X_test) == clf.predict(sample.X_test)).all())
+    True
+    """
+    names = getattr(clf, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{number}" for number in range(getattr(clf, "n_features_in_", 0))]
+    save_model(path, Model(clf, Features(tuple(map(str, names))), "id"))
+
+
+def load(path: PathName, trusted: Sequence[str] = ()) -> Any:
+    """Load a classifier that `save`, or the command line, saved; no code from the file is run.
+
+    Parameters
+    ----------
+    path : path
+    trusted : sequence of str
+        Types of a classifier that you brought, by their full names. Trust only what you know.
+
+    Returns
+    -------
+    classifier
+    """
+    return load_model(path, trusted).estimator
+
+
+def _is_brought(estimator: Any) -> bool:
+    """Tell whether a classifier holds one that a user brought, who alone knows what it takes."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return getattr(last, "estimator", None) is not None
 
 
 def _check_skops_archive(path: Path, data: bytes) -> None:
@@ -179,19 +245,20 @@ def _check_skops_archive(path: Path, data: bytes) -> None:
         raise ValueError(f"{path} is damaged (in {damaged}); fit the model again.")
 
 
-def _load_trusted(path: Path, data: bytes) -> Any:
+def _load_trusted(path: Path, data: bytes, trusted: Sequence[str]) -> Any:
     import skops.io
 
     try:
         untrusted = set(skops.io.get_untrusted_types(data=data))
-        refused = sorted(untrusted - _TRUSTED_TYPES)
+        refused = sorted(untrusted - _TRUSTED_TYPES - set(trusted))
         if not refused:
             return skops.io.loads(data, trusted=sorted(untrusted))
     except _MALFORMED as error:
         raise ValueError(f"{path} is damaged: {first_line(error)}.") from error
     raise ValueError(
         f"{path} is refused: it holds types that no likewise {__version__} model holds "
-        f"({listed(refused)})."
+        f"({listed(refused)}). If they are of a classifier that you brought, trust them by name: "
+        "trusted=[...] in likewise.load, --trust NAME on the command line."
     )
 
 

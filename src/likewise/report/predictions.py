@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from likewise.beliefs.base import HeldOut
 from likewise.classifiers.pair import PairClassifier
 from likewise.engines.rows import is_sparse, take_rows
+from likewise.scores.encoding import as_numbers
 from likewise.statements.known import is_missing
 
 __all__ = [
@@ -86,7 +87,8 @@ def as_table(X: Any) -> Any:
 def reference_rows(clf: Any, X: Any) -> Any:
     """Return the rows as numbers for the reference score: `X`, or what steps of `clf` make of it.
 
-    The first numbers on the way, as later steps may drop what tells the classes apart.
+    The first numbers on the way, as later steps may drop what tells the classes apart. Where no
+    step makes numbers of gaps and categories, they are encoded here.
 
     Parameters
     ----------
@@ -102,11 +104,14 @@ def reference_rows(clf: Any, X: Any) -> Any:
             return check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="X")
         except (TypeError, ValueError) as error:
             problem = error
-    raise ValueError(
-        "label_free_report learns a reference score from X, which must be a table of finite "
-        "numbers, or become one in a step of clf. Encode categories and fill gaps, or put what "
-        f"does so into a pipeline with the classifier. The trouble with these rows: {problem}"
-    ) from problem
+    try:
+        return as_numbers(X)
+    except ValueError:
+        raise ValueError(
+            "label_free_report learns a reference score from X, which must be a table of numbers "
+            "and categories, or become one in a step of clf. The trouble with these rows: "
+            f"{problem}"
+        ) from problem
 
 
 def _stages(clf: Any, X: Any) -> Iterator[Any]:
@@ -211,6 +216,9 @@ def _unfitted(clf: Any) -> Any:
 def _chosen(clf: PairClassifier) -> dict[str, Any]:
     """Return what a classifier chose, as parameters."""
     chosen: dict[str, Any] = {"pairing": clf.pairing_}
+    if clf.estimator_ is not None:
+        return chosen | {"estimator": clone(clf.estimator_)}
+    chosen["estimator"] = None
     if clf.alpha_ is None:  # a sum over kinds of features: weighed anew
         parts = [row for row in clf.selection_.rows if row.weight and not row.chosen]
         return chosen | {"alphas": {part.features: [part.alpha] for part in parts}}

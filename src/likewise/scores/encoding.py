@@ -18,10 +18,10 @@ from likewise._types import FloatArray
 from likewise.engines.rows import is_sparse
 from likewise.statements.known import is_missing
 
-__all__ = ["CategoryCodes", "as_numbers", "gradient_boosting", "is_finite_table", "text_columns"]
+__all__ = ["CategoryNumbers", "as_numbers", "gradient_boosting", "is_finite_table"]
 
 _MOST_CATEGORIES = 200
-"""Of a column; rarer ones are taken for one. Gradient boosting of scikit-learn takes 255."""
+"""Of a column; rarer ones are gaps."""
 _MOST_DUMMIES = 20
 """Categories of a column that get a column of their own among finite numbers."""
 
@@ -40,35 +40,26 @@ def is_finite_table(X: Any) -> bool:
     return all(values.dtype != object and np.isfinite(values).all() for values in _columns(X))
 
 
-def text_columns(X: Any) -> list[int]:
-    """Return the positions of the columns that do not hold numbers.
+def gradient_boosting(random_state: Any = None) -> Pipeline:
+    """Return gradient boosting, not fitted, for tables with gaps and text.
+
+    Text becomes numbers before the trees see it: those that scikit-learn's trees would make of it
+    themselves cannot be saved without code.
 
     Parameters
     ----------
-    X : table of shape (n_rows, n_columns)
-    """
-    return [j for j, values in enumerate(_columns(X)) if values.dtype == object]
-
-
-def gradient_boosting(X: Any, random_state: Any = None) -> Pipeline:
-    """Return gradient boosting, not fitted, for a table with gaps and text.
-
-    Parameters
-    ----------
-    X : table of shape (n_rows, n_columns)
-        Columns that do not hold numbers are categories.
     random_state : int, RandomState instance or None
     """
-    trees = HistGradientBoostingClassifier(
-        categorical_features=text_columns(X) or None, random_state=random_state
+    return make_pipeline(
+        CategoryNumbers(), HistGradientBoostingClassifier(random_state=random_state)
     )
-    return make_pipeline(CategoryCodes(), trees)
 
 
-class CategoryCodes(TransformerMixin, BaseEstimator):
-    """Numbers as they are, categories numbered from the most frequent on, gaps as NaN.
+class CategoryNumbers(TransformerMixin, BaseEstimator):
+    """Numbers as they are, with NaN for gaps, and categories as numbers.
 
-    Categories that `fit` did not see become gaps.
+    A column of few categories becomes a column of zeros and ones for each, one of many a number for
+    each, the most frequent first. Categories that `fit` did not see are gaps.
 
     Attributes
     ----------
@@ -105,7 +96,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (n_rows, n_columns)
+        array of shape (n_rows, n_numbers)
         """
         check_is_fitted(self)
         columns = list(_columns(X, self.categories_))
@@ -113,12 +104,12 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has {len(columns)} columns, but {self.n_features_in_} were fitted."
             )
-        return np.column_stack(
-            [
-                _codes(values, known) if known else values
-                for values, known in zip(columns, self.categories_, strict=True)
-            ]
-        )
+        parts: list[FloatArray] = []
+        for values, known in zip(columns, self.categories_, strict=True):
+            codes = _codes(values, known) if known else values
+            is_dummies = 2 < len(known) <= _MOST_DUMMIES
+            parts.extend(_dummies(codes, len(known)) if is_dummies else [codes])
+        return np.column_stack(parts)
 
 
 def as_numbers(X: Any) -> FloatArray:
@@ -139,7 +130,9 @@ def as_numbers(X: Any) -> FloatArray:
     for j, values in enumerate(_columns(X)):
         if values.dtype == object:
             names = _by_frequency(values)[:_MOST_DUMMIES]
-            parts.extend(np.array([value == name for value in values], float) for name in names)
+            parts.extend(
+                np.nan_to_num(part) for part in _dummies(_codes(values, names), len(names))
+            )
             continue
         if np.isinf(values).any():
             raise ValueError(f"Column {j} of X holds infinite values; correct them.")
@@ -213,3 +206,8 @@ def _by_frequency(values: NDArray[Any]) -> list[Any]:
 def _codes(values: NDArray[Any], known: list[Any]) -> FloatArray:
     numbers = {value: float(number) for number, value in enumerate(known)}
     return np.array([np.nan if v is None else numbers.get(v, np.nan) for v in values])
+
+
+def _dummies(codes: FloatArray, count: int) -> list[FloatArray]:
+    gaps = np.isnan(codes)
+    return [np.where(gaps, np.nan, codes == number) for number in range(count)]

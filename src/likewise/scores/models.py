@@ -5,13 +5,14 @@ class. What it makes of other rows is a feature like any other: the score is lin
 calibration, intervals and files need to know nothing of it.
 """
 
-from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
 from likewise._types import FloatArray
@@ -53,7 +54,14 @@ class ClassScores(BaseEstimator):
 
     def transform(self, X: Any) -> FloatArray:
         """Return log-odds of the second of two classes, (n_rows, 1), or (n_rows, n_classes)."""
-        found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+        try:
+            found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+        except (IndexError, KeyError) as error:
+            raise ValueError(
+                f"{name_of(self.estimator)} cannot predict rows that it was not fitted to "
+                f"({error}); statements are learned from by such predictions. Let it take values "
+                "that it did not see (CategoricalNB: min_categories)."
+            ) from error
         p = np.zeros((found.shape[0], self.n_classes))
         p[:, np.asarray(self.estimator.classes_, dtype=np.intp)] = found
         if not np.isfinite(p).all():
@@ -93,8 +101,6 @@ def check_learns(estimator: Any) -> None:
         raise TypeError(f"estimator must be an object, not a class; pass {estimator.__name__}().")
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise TypeError(f"estimator must be a scikit-learn classifier; got {what}.")
-    if not is_classifier(estimator):
-        raise TypeError(f"estimator must be a classifier; {what} is not one.")
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
             f"{what} has no predict_proba, and statements are learned from by probabilities. Set "
@@ -102,6 +108,8 @@ def check_learns(estimator: Any) -> None:
             "sklearn.calibration.CalibratedClassifierCV."
         )
     _weight_parameter(estimator)
+    if not is_classifier(estimator):
+        raise TypeError(f"estimator must be a classifier; {what} is not one.")
 
 
 def _weight_parameter(estimator: Any) -> str:
@@ -111,14 +119,16 @@ def _weight_parameter(estimator: Any) -> str:
         return f"{name}__{_weight_parameter(last)}"
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
-    inner = getattr(estimator, "estimator", None)
-    parameters = signature(estimator.fit).parameters.values()
-    if inner is not None and any(one.kind is Parameter.VAR_KEYWORD for one in parameters):
-        return _weight_parameter(inner)  # a search hands it on
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        return _weight_parameter(estimator.estimator)
+    if isinstance(estimator, VotingClassifier):
+        names = {_weight_parameter(inner) for _, inner in estimator.estimators}
+        if names == {"sample_weight"}:
+            return "sample_weight"
     raise TypeError(
-        f"{type(estimator).__name__}.fit takes no sample_weight, but rows whose class is not "
-        "certain are learned from with weights. Choose an estimator that takes it, such as "
-        "HistGradientBoostingClassifier, RandomForestClassifier or LogisticRegression."
+        f"{type(estimator).__name__}.fit takes no sample_weight, or hands none on, but rows whose "
+        "class is not certain are learned from with weights. Choose an estimator that takes it, "
+        "such as HistGradientBoostingClassifier, RandomForestClassifier or LogisticRegression."
     )
 
 

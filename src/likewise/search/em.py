@@ -17,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_probabilities
@@ -39,6 +40,8 @@ __all__ = ["History", "beside", "learn_model", "settles", "starting_point"]
 _N_INNER = 2
 """Models per run and round: each scores the rows that the others were fitted to."""
 _MOST_ROUNDS = 10
+_MANY_ROWS = 20_000
+"""From which on fits may use several threads."""
 _PATIENCE = 1
 """Rounds to go on for after the held-out evidence began to fall."""
 _SETTLED = 5e-3
@@ -170,11 +173,13 @@ def learn_model(
         _begun(part, first, seed)
         for part, first, seed in zip(parts, firsts, seeds[1:], strict=True)
     ]
-    with Parallel(n_jobs=settings.n_jobs) as parallel:
+    # Threads of many small fits would wait for each other longer than they work.
+    limits = threadpool_limits(1 if likelihood.n_rows < _MANY_ROWS else None)
+    with limits, Parallel(n_jobs=settings.n_jobs) as parallel:
         runs, evidence, history = _rounds(task, runs, likelihood, parallel, verbose)
         scores = parallel(delayed(_score_fold)(task, run) for run in runs)
-    candidate = _candidate(likelihood, parts, scores, evidence)
-    features = _fit_whole(task, likelihood, candidate, seeds[0])
+        candidate = _candidate(likelihood, parts, scores, evidence)
+        features = _fit_whole(task, likelihood, candidate, seeds[0])
     tried = Tried(
         features.name, None, candidate.information, standard_error(candidate), 1.0, chosen=True
     )
