@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likewise as lw
@@ -59,10 +60,11 @@ def test_scikit_learn_checks(estimator: BaseEstimator, check: Callable[[Any], No
     [
         LabeledPairClassifier(features="rbf", pairing="random", **QUICK),
         AnsweredPairClassifier(features="rbf", **QUICK),
+        AnsweredPairClassifier(estimator=LogisticRegression(), features="linear", **QUICK),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
-def test_scikit_learn_checks_of_kernels(
+def test_scikit_learn_checks_of_kernels_and_other_models(
     estimator: BaseEstimator, check: Callable[[Any], None]
 ) -> None:
     check(estimator)

@@ -100,10 +100,6 @@ class CategoryNumbers(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = list(_columns(X, self.categories_))
-        if len(columns) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(columns)} columns, but {self.n_features_in_} were fitted."
-            )
         parts: list[FloatArray] = []
         for values, known in zip(columns, self.categories_, strict=True):
             codes = _codes(values, known) if known else values
@@ -158,13 +154,17 @@ def _columns(X: Any, known: list[list[Any]] | None = None) -> Iterator[NDArray[A
     """
     if is_sparse(X):
         X = X.toarray()
-    if hasattr(X, "columns"):
+    if hasattr(X, "iloc"):
+        columns = [X.iloc[:, j] for j in range(X.shape[1])]
+    elif hasattr(X, "columns"):
         columns = [X[name] for name in X.columns]
     else:
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(f"X must be a table of rows and columns; its shape is {X.shape}.")
         columns = list(X.T)
+    if known is not None and len(columns) != len(known):
+        raise ValueError(f"X has {len(columns)} columns, but {len(known)} were fitted.")
     for j, column in enumerate(columns):
         is_text = None if known is None else bool(known[j])
         yield _values(column, is_text)

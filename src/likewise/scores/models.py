@@ -37,7 +37,7 @@ class ClassScores(BaseEstimator):
         Of classes ``0, ..., n_classes - 1``; it may know only some of them.
     n_classes : int
     smallest : float
-        Probabilities below are raised to it: forests give zeros.
+        Added to every probability: forests give zeros.
     """
 
     def __init__(self, estimator: Any, n_classes: int, smallest: float) -> None:
@@ -69,8 +69,7 @@ class ClassScores(BaseEstimator):
                 f"{type(self.estimator).__name__}.predict_proba returned values that are not "
                 "finite; statements cannot be learned from those."
             )
-        p = np.maximum(p, self.smallest)
-        log_p = np.log(p / p.sum(axis=1, keepdims=True))
+        log_p = np.log((p + self.smallest) / (1.0 + self.n_classes * self.smallest))
         return np.asarray(log_p[:, 1:] - log_p[:, :1] if self.n_classes == 2 else log_p)
 
 
@@ -82,7 +81,7 @@ def score_of(estimator: Any, n_classes: int, n_rows: int) -> FeatureMap:
     estimator : fitted classifier
     n_classes : int
     n_rows : int
-        How many rows it was fitted to: no probability is taken to be below about one of these.
+        How many rows it was fitted to: probabilities much below one of these are not believed.
     """
     columns = 1 if n_classes == 2 else n_classes
     scores = ClassScores(estimator, n_classes, 1.0 / (n_rows + n_classes))

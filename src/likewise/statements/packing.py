@@ -167,8 +167,11 @@ def _as_table(table: Table, name: str) -> Table:
         return table.tocsr()
     if hasattr(table, "columns"):
         return table
+    if hasattr(table, "iloc"):  # a series of texts, say
+        return table
     array = np.asarray(table)
-    if array.ndim != 2:
+    is_text = array.ndim == 1 and array.dtype.kind in "OUS"
+    if array.ndim < 2 and not is_text:
         raise ValueError(
             f"`{name}` must be a table (rows x features), but it has shape {array.shape}."
         )
