@@ -9,7 +9,7 @@ import pytest
 PAGES = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["add-a-statement", "add-a-score", "add-an-engine"])
+@pytest.mark.parametrize("page", ["add-a-statement", "add-a-score", "add-an-engine", "any-model"])
 def test_the_code_on_a_page_runs_and_learns(page: str) -> None:
     from likewise.search.settings import KINDS
 
