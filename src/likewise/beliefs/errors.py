@@ -142,8 +142,19 @@ class Erring:
             messages[0] = found.messages
             return self._next(found).flat()
 
-        if self._has_shares or self._error_rate is None:
+        def step_rate(log_rate: FloatArray) -> FloatArray:
+            rate = float(np.clip(np.exp(log_rate[0]), *ERROR_RATES))
+            found = self._at(replace(common, error_rate=rate), log_p, messages[0])
+            messages[0] = found.messages
+            return np.asarray(np.log(np.clip([found.wrong.mean()], *ERROR_RATES)))
+
+        if self._has_shares:
             common = _Common.at(settle(step, common.flat())[0])
+        elif self._error_rate is None and self._links.left.size:
+            # On a logarithmic scale a rate near zero is settled in a few steps.
+            (log_rate,) = settle(step_rate, np.log([common.error_rate]))[0]
+            rate = float(np.clip(np.exp(log_rate), *ERROR_RATES))
+            common = replace(common, error_rate=rate)
         return self._at(self._given(common), log_p, messages[0])
 
     def _given(self, common: _Common) -> _Common:
