@@ -1,12 +1,13 @@
 """Files of statements: which rows of a table are alike, or differ, as pairs or as groups."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.io.answers import is_answer_file, read_answers
 from likewise.io.arrow import Column, import_pyarrow
 from likewise.io.files import PathName
 from likewise.io.lookup import check_filled, find_rows, text_columns
@@ -63,7 +64,8 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
         A CSV or Parquet file of pairs or of groups. Pairs have the columns ``left`` and ``right``
         of ids and, if not all pairs are similar, ``relation``: same, similar or must-link against
         different, dissimilar or cannot-link. Groups have the columns ``id`` and ``group``: all ids
-        with one value of ``group`` are alike.
+        with one value of ``group`` are alike. Or a database that ``likewise ask`` made: its answers
+        in force, one per pair.
     table : Table
         The rows that the ids mean. Ids are compared as text.
 
@@ -72,7 +74,16 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     Pairs
     """
     path = Path(path)
+    if is_answer_file(path):
+        return _read_answers(path, table)
     return pairs_of(path, table, text_columns(path))
+
+
+def _read_answers(path: Path, table: Table) -> Pairs:
+    pa = import_pyarrow()
+    columns, notes = read_answers(path)
+    arrays = {name: pa.array(values, pa.large_string()) for name, values in columns.items()}
+    return replace(pairs_of(path, table, arrays), notes=notes)
 
 
 def pairs_of(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
