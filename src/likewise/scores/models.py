@@ -21,7 +21,7 @@ from likewise.scores.maps import FeatureMap
 
 __all__ = ["ClassScores", "check_learns", "fit_to_probabilities", "score_of"]
 
-_CERTAIN = 0.98
+_CERTAIN = 0.95
 """Mean probability of the rows' likeliest classes above which these are taken for their classes:
 fits without weights can be much faster (gradient boosting bins its columns by weights)."""
 _LEAST = 1e-3
