@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from likewise._version import __version__
+from likewise.cli.ask import ask
 from likewise.cli.datasets import datasets
 from likewise.cli.demo import demo
 from likewise.cli.fit import fit
@@ -41,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (demo, fit, predict, prior, report, datasets):
+for _command in (demo, ask, fit, predict, prior, report, datasets):
     app.command()(_command)
 app.add_typer(reproduce, name="reproduce")
 

@@ -29,7 +29,9 @@ TablePath = Annotated[
 PairsPath = Annotated[
     Path,
     typer.Argument(
-        metavar="PAIRS", help="Columns left, right[, relation] of ids; or id, group: who is alike."
+        metavar="PAIRS",
+        help="Columns left, right[, relation] of ids; or id, group: who is alike; or a file of "
+        "`likewise ask`.",
     ),
 ]
 IdColumn = Annotated[
