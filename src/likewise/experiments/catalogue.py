@@ -1,6 +1,6 @@
 """All experiments by name, in the order in which they are run and reported."""
 
-from likewise.experiments import benchmark, half, losses, prior, theory, unlabeled
+from likewise.experiments import benchmark, half, losses, nets, prior, theory, unlabeled
 from likewise.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS"]
@@ -14,5 +14,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         unlabeled.EXPERIMENT,
         benchmark.EXPERIMENT,
         half.EXPERIMENT,
+        nets.EXPERIMENT,
     )
 }

@@ -97,6 +97,11 @@ class Experiment:
         Methods that share a computation, and so run one after the other in one process.
     sampled : bool
         Whether trials draw samples; one that does not has no datasets or trials to choose.
+    check : callable, optional
+        Raises an error unless datasets, and what else trials need, can be had; by default that of
+        the paper's datasets.
+    by_name_only : bool
+        Whether it runs only when it is asked for by name, not with all others.
     """
 
     name: str
@@ -109,6 +114,8 @@ class Experiment:
     sections: Callable[[Sequence[Record]], list[Section]]
     together: tuple[tuple[str, ...], ...] = ()
     sampled: bool = True
+    check: Callable[[AbstractSet[str]], None] | None = None
+    by_name_only: bool = False
 
     def own(self, records: Sequence[Record]) -> list[Record]:
         """Return the records of this experiment, each trial once, in the order of their keys.
@@ -212,6 +219,9 @@ def _check_methods(experiment: Experiment, plan: Plan) -> None:
 
 def _check_datasets(experiment: Experiment, names: AbstractSet[str]) -> None:
     """Raise an error for a set that cannot be had: better now than at midnight."""
+    if experiment.check is not None:
+        experiment.check(names)
+        return
     if experiment.sampled:
         check_pools(names)
         return
