@@ -5,16 +5,20 @@ BIN := $(VENV)/bin
 # The older of the two scikit-learn minor releases that the library supports.
 OLDER_SKLEARN := 1.8
 OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
+# What the tests of nets are run with: the extra itself takes any newer torch. Wheels that the index
+# has for this machine; PIP_TORCH=... for others.
+PIP_TORCH ?= 'torch==2.13.0' 'skorch==1.4.0'
 WORKERS ?= auto
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-all test-older-sklearn lint format bench bench-quick docs clean
+.PHONY: demo test test-torch test-all test-older-sklearn lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      train a classifier from similar pairs and draw it"
 	@echo "make test      run the tests (a few minutes at most)"
+	@echo "make test-torch  the same with torch installed, so that the tests of nets run too"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
 	@echo "make lint      ruff, mypy and the layers of the package"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
@@ -33,6 +37,10 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
 
+$(VENV)/.torch: Makefile | $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet $(PIP_TORCH)
+	@touch $@
+
 $(OLDER_VENV)/.dev: pyproject.toml
 	$(PYTHON) -m venv $(OLDER_VENV)
 	$(OLDER_VENV)/bin/python -m pip install --quiet --editable '.[dev]' 'scikit-learn==$(OLDER_SKLEARN).*'
@@ -42,6 +50,11 @@ demo: $(VENV)/.demo
 	$(BIN)/likewise demo
 
 test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+
+# Without torch the tests of nets skip; where they are meant to run, none may.
+test-torch: $(VENV)/.dev $(VENV)/.torch
+	$(BIN)/python -c 'import torch, skorch'
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
 test-all: $(VENV)/.dev

@@ -7,7 +7,6 @@ Glue only: parameters, components, steps, and what is known after a fit. What a 
 import copy
 from collections.abc import Callable
 from contextlib import nullcontext
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +25,7 @@ from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.nets.fitting import Fitting
 from likewise.nets.judging import Evidence, Verdict
 from likewise.nets.losses import PairLoss
+from likewise.nets.parameters import as_scores, check_parameters
 from likewise.nets.rows import Batch, Rows, read_rows
 from likewise.nets.sampler import population_of
 from likewise.search.settings import Settings, check_pairing, default_pairing
@@ -136,7 +136,6 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
     See Also
     --------
     PairLoss, PairBatchSampler : for a training loop of one's own.
-    likewise.PairClassifier : scores that are linear or radial, with nothing to choose.
 
     Examples
     --------
@@ -241,7 +240,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         """
         if fit_params:
             raise TypeError(f"fit takes X and y alone; got {', '.join(sorted(fit_params))} too.")
-        self._check_parameters()
+        check_parameters(self)
         rows = read_rows(X, self.device)
         statements = statements_for(y, rows.n_rows, type(self).__name__)
         check_pairing(self.pairing, self.error_rate, is_fresh=statements.is_fresh)
@@ -276,43 +275,6 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
             "as `module` to begin with its weights."
         )
 
-    def _check_parameters(self) -> None:
-        counts = (
-            ("n_classes", 2),
-            ("restarts", 1),
-            ("moves", 0),
-            ("max_steps", 1),
-            ("max_epochs", 1),
-        )
-        for name, least in (*counts, ("batch_size", 1), ("unlabeled_size", 0)):
-            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < least:
-                raise ValueError(
-                    f"{name} must be a whole number of at least {least}; "
-                    f"got {getattr(self, name)!r}."
-                )
-        rate = self.error_rate
-        if rate != "auto" and not (isinstance(rate, Real) and 0.0 <= float(rate) < 0.5):
-            raise ValueError(f"error_rate must be 'auto', or in [0, 0.5); got {rate!r}.")
-        if not (self.consistency in (None, "adversarial") or callable(self.consistency)):
-            raise ValueError(
-                f"consistency must be 'adversarial', a function or None; got {self.consistency!r}."
-            )
-        if self.amp not in (None, "bfloat16"):
-            raise ValueError(f"amp must be None or 'bfloat16'; got {self.amp!r}.")
-        if self.positive not in ("majority", "minority"):
-            raise ValueError(f"positive must be 'majority' or 'minority'; got {self.positive!r}.")
-        if self.neighbors != "auto" and (isinstance(self.neighbors, str) or self.neighbors < 0):
-            raise ValueError(
-                f"neighbors must be 'auto' or a number from 0 on; got {self.neighbors!r}."
-            )
-        if self.validation is None and (self.restarts > 1 or rate == "auto"):
-            raise ValueError(
-                "Without held-out statements nothing chooses among starts or error rates: pass "
-                "restarts=1 and an error_rate, or a share as `validation`."
-            )
-        if self.validation is not None and not 0.0 < self.validation <= 0.5:
-            raise ValueError(f"validation must be None, or in (0, 0.5]; got {self.validation!r}.")
-
     def initialize_module(self) -> Self:
         """Make the net; one that was passed is copied, so that it stays as it is."""
         kwargs = self.get_params_for("module")
@@ -331,13 +293,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         return self
 
     def begin_again(self, seed: int) -> None:
-        """Make a fresh net.
-
-        Parameters
-        ----------
-        seed : int
-            Of its weights, and of all that is drawn from here on.
-        """
+        """Make a fresh net; the seed is that of its weights, and of all that is drawn later."""
         torch.manual_seed(seed)
         self.initialized_ = False
         self._initialize_module()
@@ -412,7 +368,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         if self.amp is not None:
             mixed = torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16)
         with mixed:
-            return _as_scores(self.infer(batch), self.n_classes)
+            return as_scores(self.infer(batch), self.n_classes)
 
     def scores_of_rows(self, rows: Rows, numbers: NDArray[np.intp]) -> Tensor:
         """Return what the net says of rows by number, without gradients.
@@ -539,19 +495,3 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         np.add.at(together, (found, codes), weights)
         matched = linear_sum_assignment(together, maximize=True)
         return float(together[matched].sum() / weights.sum())
-
-
-def _as_scores(out: Any, n_classes: int) -> Tensor:
-    """Check what a module returned; of two classes it may be one column, log-odds of the second."""
-    if isinstance(out, tuple):
-        out = out[0]
-    if n_classes == 2 and (out.ndim == 1 or out.shape[1:] == (1,)):
-        out = out.reshape(-1, 1)
-        return torch.cat([torch.zeros_like(out), out], dim=1)
-    if out.ndim != 2 or out.shape[1] != n_classes:
-        raise ValueError(
-            f"The module must return scores of shape (n_rows, {n_classes}), but it returned "
-            f"{tuple(out.shape)}."
-        )
-    scores: Tensor = out
-    return scores

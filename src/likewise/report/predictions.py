@@ -99,6 +99,8 @@ def reference_rows(clf: Any, X: Any) -> Any:
     -------
     array or CSR matrix of shape (n_rows, n_features)
     """
+    if isinstance(X, np.ndarray) and X.ndim > 2:  # images and the like, which nets take
+        X = X.reshape(X.shape[0], -1)
     for rows in _stages(clf, X):
         try:
             return check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="X")
