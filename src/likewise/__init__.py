@@ -11,6 +11,7 @@ from likewise._version import __version__
 
 if TYPE_CHECKING:
     from likewise import baselines, datasets, plots, prior
+    from likewise.asking.asker import Asker
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
     from likewise.io.models import load, save
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from likewise.su.scorers import su_risk, su_risk_scorer
 
 _HOME_OF = {
+    "Asker": "likewise.asking.asker",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
     "NoSignalError": "likewise.report.label_free",
@@ -66,6 +68,7 @@ _SUBMODULES = {
 }
 
 __all__ = [
+    "Asker",
     "KernelMeanPrior",
     "LabelFreeReport",
     "NoSignalError",

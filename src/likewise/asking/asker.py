@@ -1,0 +1,452 @@
+"""Asking people about pairs of rows, each question the one worth asking.
+
+Answers are taken in at once. What they imply, and the classifier, are worked out in the background;
+questions are drawn from what was last known, and never wait.
+"""
+
+import threading
+import warnings
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from likewise._types import FloatArray
+from likewise.asking.groups import Groups, group_rows
+from likewise.asking.guessing import guess_classes, shown_error_rate
+from likewise.asking.progress import Point, Progress, judge_progress
+from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
+from likewise.asking.worker import Worker
+from likewise.beliefs.components import ContradictionError
+from likewise.beliefs.table import TableLikelihood
+from likewise.classifiers import PairClassifier
+from likewise.engines.rows import is_sparse
+from likewise.report.label_free import NoSignalError, label_free_report
+from likewise.scores.encoding import as_numbers, is_finite_table
+from likewise.statements.labels import read_labels
+from likewise.statements.named import name_statements
+from likewise.statements.packing import pack
+
+__all__ = ["Asker"]
+
+_FIRST_FIT = 12
+"""Answers that a classifier is first fitted to."""
+_GROWTH = 1.1
+"""Growth of the number of answers after which it is fitted again."""
+_GROWTH_OF_MORE = 1.3
+"""The same for more than two classes, whose fits take longer and do not choose questions."""
+_FEWEST_MORE = 4
+_MOST_SUSPECTS = 20
+_USUAL = 0.05
+"""Error rate that is tried beside none, until the answers tell it better."""
+_DOUBT = 0.01
+"""Error rate that is allowed for when rows are said to be sure."""
+
+Pair = tuple[int, int]
+
+
+class Asker:
+    """Chooses pairs of rows to ask people about, and learns from the answers.
+
+    Each question puts a row whose class is open beside one whose class is sure. The likelihood of
+    answers is valid however questions were chosen, and so are the classifier, the class prior and
+    the estimated accuracy.
+
+    Parameters
+    ----------
+    table : table of shape (n_rows, n_features)
+        Numbers, or a data frame with categories and gaps too (then gradient boosting learns).
+    n_classes : int, default 2
+    answers : iterable of Answer, data frame, or sequence of (left, right, relation), optional
+        What was said before.
+    random_share : float, default 0.2
+        Share of questions about rows that are drawn at random; their `reason` says so.
+    batch : int, default 1
+        Number of questions that `next` gives at a time; a list if more than one.
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    classifier_ : PairClassifier or None
+        Fitted to the answers, some of the last perhaps not among them.
+    labels_ : array of shape (n_rows,) or None
+        Class of every row by the classifier and all answers.
+    row_proba_ : array of shape (n_rows, n_classes) or None
+    answers : list of Answer
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(300, separation=4, random_state=0)
+    >>> asker = lw.Asker(X, random_state=0)
+    >>> for _ in range(40):
+    ...     question = asker.next()
+    ...     same = y[question.left] == y[question.right]
+    ...     asker.tell(question, "same" if same else "different")
+    >>> asker.wait()
+    True
+    >>> bool(asker.classifier_.score(X, y) > 0.9)
+    True
+    >>> asker.progress().n_answers
+    40
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        n_classes: int = 2,
+        *,
+        answers: Any = None,
+        random_share: float = 0.2,
+        batch: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        if not 0.0 <= random_share <= 1.0:
+            raise ValueError(f"random_share must lie between 0 and 1; got {random_share!r}.")
+        if n_classes < 2 or batch < 1:
+            raise ValueError("n_classes must be at least 2 and batch at least 1.")
+        self._table = table if hasattr(table, "shape") else np.asarray(table)
+        self._n_rows = int(self._table.shape[0])
+        if self._n_rows < 2:
+            raise ValueError("A table of at least two rows is needed to ask about pairs of them.")
+        self._n_classes, self._batch = n_classes, batch
+        self._names = getattr(self._table, "index", None) if hasattr(table, "iloc") else None
+        random = check_random_state(random_state)
+        self._seed = int(random.randint(2**31 - 1))
+        self._chooser = Chooser(self._n_rows, random_share, random)
+        self._estimator = None if is_finite_table(self._table) else "auto"
+        self._lock = threading.RLock()
+        self._told: dict[Pair, Answer] = {}
+        self._given: dict[Pair, str] = {}
+        self._members: dict[int, None] = {}
+        self._fitted_to = 0
+        self._error_rate = 0.0
+        self._log_p: FloatArray | None = None
+        self._posteriors: FloatArray | None = None
+        self._history: list[Point] = []
+        self.classifier_: PairClassifier | None = None
+        self._fitter, self._reviser = Worker(self._fit), Worker(self._revise)
+        for answer in read_answers(answers):
+            self._take(answer)
+        if self._told:
+            self._reviser.poke()
+            self._fit_if_due()
+
+    # --- questions and answers --------------------------------------------------------------
+
+    def next(self, person: str = "") -> Any:
+        """Return the next question, a list of them for ``batch > 1``, or None if none is left.
+
+        Parameters
+        ----------
+        person : str
+            Whom it is for.
+        """
+        with self._lock:
+            found = [self._draw() for _ in range(self._batch)]
+        questions = [question for question in found if question is not None]
+        if self._batch == 1:
+            return questions[0] if questions else None
+        return questions
+
+    def _draw(self) -> Question | None:
+        members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+        found = self._chooser.draw(self._is_new, members)
+        if found is None:
+            return None
+        left, right, reason = found
+        self._given[_pair(left, right)] = reason
+        self._note(left, right)
+        return Question(self._name(left), self._name(right), reason)
+
+    def _is_new(self, left: int, right: int) -> bool:
+        pair = _pair(left, right)
+        return left != right and pair not in self._told and pair not in self._given
+
+    def give_back(self, question: Question) -> None:
+        """Take a question back that nobody answered, so that it may be asked again.
+
+        Parameters
+        ----------
+        question : Question
+        """
+        with self._lock:
+            self._given.pop(self._pair_of(question), None)
+
+    def tell(self, question: Any, relation: Relation, person: str = "") -> None:
+        """Take in an answer; one about the same pair is replaced.
+
+        Parameters
+        ----------
+        question : Question, or tuple (left, right)
+        relation : {"same", "different", "unsure"}
+        person : str
+            Who said so.
+        """
+        left, right = self._ends(question)
+        with self._lock:
+            reason = getattr(question, "reason", "") or self._given.get(_pair(left, right), "")
+            self._take(Answer(self._name(left), self._name(right), relation, reason, person))
+        self._reviser.poke()
+        self._fit_if_due()
+
+    def _take(self, answer: Answer) -> None:
+        if answer.relation not in RELATIONS:
+            raise ValueError(
+                f"An answer is one of {', '.join(RELATIONS)}; got {answer.relation!r}."
+            )
+        pair = self._pair_of(answer)
+        self._told.pop(pair, None)  # so that it is the last
+        self._told[pair] = answer
+        self._note(*pair)
+
+    def _note(self, *rows: int) -> None:
+        self._members.update(dict.fromkeys(rows))
+        self._chooser.mark(*rows)
+
+    def forget(self, question: Any) -> None:
+        """Take back what was said about a pair; it may be asked again.
+
+        Parameters
+        ----------
+        question : Question, Answer, or tuple (left, right)
+        """
+        pair = _pair(*self._ends(question))
+        with self._lock:
+            if self._told.pop(pair, None) is None:
+                raise ValueError(f"Nothing was said about rows {pair[0]} and {pair[1]}.")
+            self._given.pop(pair, None)
+            self._fitted_to = min(self._fitted_to, len(self._told))
+        self._reviser.poke()
+
+    def undo(self) -> Question | None:
+        """Take back the last answer and return its question; None if there is none."""
+        with self._lock:
+            if not self._told:
+                return None
+            last = next(reversed(self._told.values()))
+            self.forget(last)
+        return Question(last.left, last.right, last.reason)
+
+    @property
+    def answers(self) -> list[Answer]:
+        """All answers in the order in which they were told."""
+        with self._lock:
+            return list(self._told.values())
+
+    # --- what is known ----------------------------------------------------------------------
+
+    @property
+    def row_proba_(self) -> FloatArray | None:
+        """Class probabilities of every row by the classifier and all answers."""
+        with self._lock:
+            return self._posteriors if self.classifier_ is not None else None
+
+    @property
+    def labels_(self) -> NDArray[Any] | None:
+        """Class of every row by the classifier and all answers."""
+        with self._lock:
+            if self.classifier_ is None or self._posteriors is None:
+                return None
+            return np.asarray(self.classifier_.classes_[self._posteriors.argmax(axis=1)])
+
+    def progress(self) -> Progress:
+        """Say how far asking has come."""
+        with self._lock:
+            return judge_progress(self._n_statements(), self._history)
+
+    def history(self) -> list[tuple[int, float, float, float]]:
+        """Return answers, accuracy and its interval after every fit."""
+        with self._lock:
+            return [(p.n_answers, p.accuracy, p.low, p.high) for p in self._history]
+
+    def suspects(self) -> list[Question]:
+        """Return questions whose answers are most likely wrong, the likeliest first."""
+        with self._lock:
+            if self._posteriors is None:
+                return []
+            found = []
+            for pair, answer in self._told.items():
+                if answer.relation != "unsure":
+                    alike = float(self._posteriors[pair[0]] @ self._posteriors[pair[1]])
+                    wrong = 1.0 - alike if answer.relation == "same" else alike
+                    found.append((wrong, Question(answer.left, answer.right, answer.reason)))
+        found.sort(key=lambda one: -one[0])
+        return [question for wrong, question in found[:_MOST_SUSPECTS] if wrong > 0.5]
+
+    def typical(self, k: int, count: int = 5) -> list[Any]:
+        """Return typical rows of a class: those that were asked about and are surest.
+
+        Parameters
+        ----------
+        k : int
+            Position of the class.
+        count : int
+        """
+        with self._lock:
+            if self._posteriors is None:
+                return []
+            members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+            own = members[self._posteriors[members].argmax(axis=1) == k]
+            order = np.argsort(-self._posteriors[own, k], kind="stable")
+            return [self._name(int(row)) for row in own[order[:count]]]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until all answers are taken in; return whether that was so in time.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds, for each of two jobs.
+        """
+        return self._fitter.wait(timeout) and self._reviser.wait(timeout)
+
+    def close(self) -> None:
+        """End the work in the background."""
+        self._fitter.close()
+        self._reviser.close()
+
+    # --- in the background ------------------------------------------------------------------
+
+    def _n_statements(self) -> int:
+        return sum(answer.relation != "unsure" for answer in self._told.values())
+
+    def _statements(self) -> tuple[Any, Any]:
+        """Return similar and dissimilar pairs of row numbers."""
+        with self._lock:
+            told = list(self._told.items())
+        kinds = ("same", "different")
+        same, different = (
+            np.array([pair for pair, one in told if one.relation == kind], np.intp).reshape(-1, 2)
+            for kind in kinds
+        )
+        return same, different
+
+    def _fit_if_due(self) -> None:
+        with self._lock:
+            count = self._n_statements()
+            growth = _GROWTH if self._n_classes == 2 else _GROWTH_OF_MORE
+            due = max(_FIRST_FIT, self._fitted_to * growth, self._fitted_to + _FEWEST_MORE)
+            if count < due:
+                return
+            self._fitted_to = count
+        self._fitter.poke()
+
+    def _fit(self) -> None:
+        """Fit the classifier, and estimate its accuracy."""
+        same, different = self._statements()
+        X, y = self._table, pack(np.empty((self._n_rows, 0)), same, different)[1]
+        rates = (0.0, max(self._error_rate, _USUAL))
+        tried = [self._fitted(X, y, rate) for rate in rates]
+        found = [classifier for classifier in tried if classifier is not None]
+        classifier = max(found, key=lambda one: one.pair_information_.value)
+        log_p = np.log(np.maximum(classifier.predict_proba(X), 1e-12))
+        rate = shown_error_rate(classifier, read_labels(y), self._n_classes)
+        with self._lock:
+            self.classifier_, self._log_p, self._error_rate = classifier, log_p, rate
+        self._reviser.poke()
+        self._estimate(classifier, X, y, len(same) + len(different))
+
+    def _fitted(self, X: Any, y: Any, error_rate: float) -> PairClassifier | None:
+        """Fit with an error rate; None if answers contradict each other and none may be wrong."""
+        classifier = PairClassifier(
+            self._n_classes,
+            pairing="asked",
+            error_rate=error_rate,
+            estimator=self._estimator,
+            features="auto" if self._n_classes == 2 else "linear",
+            random_state=self._seed,
+        )
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                classifier.fit(X, y)
+        except ContradictionError:
+            return None
+        return classifier
+
+    def _estimate(self, classifier: PairClassifier, X: Any, y: Any, n_answers: int) -> None:
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                report = label_free_report(classifier, X, y, random_state=self._seed)
+        except NoSignalError:
+            return
+        low, high = report.accuracy.interval
+        with self._lock:
+            self._history.append(Point(n_answers, report.accuracy.value, low, high))
+
+    def _revise(self) -> None:
+        """Say what all answers imply of every row, by the last classifier."""
+        same, different = self._statements()
+        if not len(same) + len(different):
+            return
+        groups = None
+        if self._n_classes > 2:
+            groups = group_rows(self._n_rows, same, different, self._n_classes)
+        log_p, known = self._guess(groups)
+        statements = name_statements(np.empty((self._n_rows, 0)), same, different)
+        rate = max(self._error_rate, _DOUBT)
+        likelihood = TableLikelihood(statements, self._n_classes, "asked", rate, known)
+        posteriors = likelihood.evaluate(log_p).posteriors
+        with self._lock:
+            self._posteriors = posteriors
+            members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+            self._chooser.look(posteriors, members, groups)
+
+    def _guess(self, groups: Groups | None) -> tuple[FloatArray, NDArray[np.intp] | None]:
+        """Return class probabilities of all rows before the answers, and rows that name classes.
+
+        Of more than two classes, groups that stand for them are learned from as if they were
+        labeled: that is quick, and all that the order of questions needs.
+        """
+        if groups is None and self._log_p is not None:
+            return self._log_p, None
+        log_p = np.full((self._n_rows, self._n_classes), -np.log(self._n_classes))
+        known = np.full(self._n_rows, -1, dtype=np.intp)
+        if groups is None:  # nothing tells the classes apart: the first row names one of them
+            known[next(iter(self._members))] = 0
+            return log_p, known
+        rows, classes = groups.classes()
+        known[rows[np.unique(classes, return_index=True)[1]]] = np.unique(classes)
+        if np.unique(classes).size > 1:
+            log_p = guess_classes(self._numbers, rows, classes, self._n_classes)
+        return log_p, known
+
+    @cached_property
+    def _numbers(self) -> Any:
+        """The table as numbers of unit scale."""
+        rows = self._table if is_finite_table(self._table) else as_numbers(self._table)
+        return StandardScaler(with_mean=not is_sparse(rows)).fit_transform(rows)
+
+    # --- names of rows ----------------------------------------------------------------------
+
+    def _name(self, row: int) -> Any:
+        return row if self._names is None else self._names[row]
+
+    def _row(self, name: Any) -> int:
+        if self._names is not None:
+            found = self._names.get_indexer([name])
+            if found.size != 1 or found[0] < 0:
+                raise KeyError(f"The table has no row {name!r}.")
+            return int(found[0])
+        row = int(name)
+        if not 0 <= row < self._n_rows:
+            raise KeyError(f"The table has no row {name!r}; its rows are 0 to {self._n_rows - 1}.")
+        return row
+
+    def _ends(self, question: Any) -> Pair:
+        names = (question[0], question[1]) if isinstance(question, tuple) else None
+        left, right = names or (question.left, question.right)
+        return self._row(left), self._row(right)
+
+    def _pair_of(self, question: Any) -> Pair:
+        left, right = self._ends(question)
+        if left == right:
+            raise ValueError(f"A row cannot be asked about beside itself ({left}).")
+        return _pair(left, right)
+
+
+def _pair(left: int, right: int) -> Pair:
+    return (left, right) if left < right else (right, left)

@@ -1,0 +1,211 @@
+"""Which pair of rows to ask about, given what is known of every row.
+
+One answer about a row whose class is open, against a row whose class is sure, settles it (of two
+classes; of more, the likeliest class is asked first). So questions put an uncertain row beside a
+sure one. They are drawn, not ranked: the most uncertain rows lie together, and answers about one of
+them say what the others are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._types import FloatArray
+from likewise.asking.groups import Groups
+
+__all__ = ["RELATIONS", "Answer", "Chooser", "Question", "Relation", "read_answers"]
+
+Relation = Literal["same", "different", "unsure"]
+RELATIONS: tuple[Relation, ...] = ("same", "different", "unsure")
+
+_SURE = 0.95
+"""Probability of its likeliest class at which others are asked about beside a row."""
+_MOST_PARTNERS = 20
+"""Surest rows of a class that others are asked about beside: people get to know them."""
+_TRIES = 50
+"""Draws until one is a pair that was not asked about."""
+
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pair of rows to ask about.
+
+    Attributes
+    ----------
+    left, right
+        Row numbers, or labels of a data frame's index.
+    reason : {"random", "uncertain", "start"}
+        How it was chosen: "random": `left` was drawn among all rows that nothing was asked about;
+        "uncertain": since its class is open; "start": before anything was known.
+    """
+
+    left: Any
+    right: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody said about a pair of rows.
+
+    Attributes
+    ----------
+    left, right
+        As in `Question`.
+    relation : {"same", "different", "unsure"}
+    reason : str
+        How the question was chosen.
+    person : str
+        Who said so.
+    """
+
+    left: Any
+    right: Any
+    relation: Relation
+    reason: str = ""
+    person: str = ""
+
+
+class Chooser:
+    """Draws pairs of row numbers.
+
+    Parameters
+    ----------
+    n_rows : int
+    random_share : float
+        Share of questions about rows that are drawn at random.
+    random_state : RandomState
+    """
+
+    def __init__(
+        self, n_rows: int, random_share: float, random_state: np.random.RandomState
+    ) -> None:
+        self._n_rows = n_rows
+        self._random_share = random_share
+        self._random = random_state
+        self._open = np.ones(n_rows, dtype=bool)
+        self._cumulated: FloatArray | None = None
+        self._partners: list[IntArray] = []
+        self._order: IntArray | None = None
+        self._groups: Groups | None = None
+        self._posteriors = np.zeros((n_rows, 0))
+        self._begun: IntArray = np.zeros(0, dtype=np.intp)
+
+    def look(self, posteriors: FloatArray, answered: IntArray, groups: Groups | None) -> None:
+        """Take in what is known of every row.
+
+        Parameters
+        ----------
+        posteriors : array of shape (n_rows, n_classes)
+        answered : integer array
+            Rows that something was said about.
+        groups : Groups or None
+            Of these, where there are more than two classes.
+        """
+        self._groups, self._posteriors = groups, posteriors
+        self._begun = np.zeros(0, np.intp) if groups is None else groups.begun(posteriors.shape[1])
+        highest = posteriors.max(axis=1)
+        self._cumulated = np.cumsum(1.0 - highest)
+        known = answered[highest[answered] > _SURE]
+        classes = posteriors[known].argmax(axis=1)
+        self._partners = [
+            known[classes == k][np.argsort(-highest[known[classes == k]], kind="stable")]
+            for k in range(posteriors.shape[1])
+        ]
+        self._order = np.argsort(-posteriors, axis=1, kind="stable")
+
+    def mark(self, *rows: int) -> None:
+        """Note that something was asked about rows."""
+        self._open[list(rows)] = False
+
+    def draw(
+        self, is_new: Callable[[int, int], bool], members: IntArray
+    ) -> tuple[int, int, str] | None:
+        """Return two rows and why, or None if nothing is left.
+
+        Parameters
+        ----------
+        is_new : callable
+            Tells whether two rows were not yet asked about.
+        members : integer array
+            Rows that were asked about, in order.
+        """
+        if not members.size:
+            left, right = self._random.choice(self._n_rows, 2, replace=False)
+            return int(left), int(right), "start"
+        is_random = self._random.random_sample() < self._random_share
+        for _ in range(_TRIES):
+            found = self._at_random(members) if is_random else self._uncertain(members)
+            if found is not None and is_new(found[0], found[1]):
+                return found
+            is_random = is_random or found is None
+        return self._anything(is_new)
+
+    def _at_random(self, members: IntArray) -> tuple[int, int, str] | None:
+        rows = np.flatnonzero(self._open)
+        if not rows.size:
+            return None
+        left = int(self._random.choice(rows))
+        reason = "start" if self._cumulated is None else "random"
+        return left, self._partner(left, members, 0), reason
+
+    def _uncertain(self, members: IntArray) -> tuple[int, int, str] | None:
+        if self._cumulated is None:
+            return self._at_random(members)
+        if self._begun.size:  # first go on with a row that is half settled
+            left = int(self._begun[0])
+            beside = [] if self._groups is None else self._groups.beside(left, self._posteriors)
+            self._begun = self._begun[1:]
+            if beside:
+                return left, int(self._random.choice(beside[0][:_MOST_PARTNERS])), "uncertain"
+        point = self._random.random_sample() * self._cumulated[-1]
+        left = min(int(np.searchsorted(self._cumulated, point)), self._n_rows - 1)
+        for rank in range(max(len(self._partners) - 1, 1)):
+            right = self._partner(left, members, rank)
+            if right != left:
+                return left, right, "uncertain"
+        return None
+
+    def _partner(self, left: int, members: IntArray, rank: int) -> int:
+        """Return a sure row of a class that is likely for another row, or any asked about."""
+        sure: IntArray = np.zeros(0, dtype=np.intp)
+        if self._groups is not None:
+            beside = self._groups.beside(left, self._posteriors)
+            return int(self._random.choice(beside[0][:_MOST_PARTNERS] if beside else members))
+        if self._order is not None and self._partners:
+            sure = self._partners[int(self._order[left, rank])][:_MOST_PARTNERS]
+        if not sure.size:
+            sure = np.concatenate([np.zeros(0, np.intp), *self._partners])
+        return int(self._random.choice(sure if sure.size else members))
+
+    def _anything(self, is_new: Callable[[int, int], bool]) -> tuple[int, int, str] | None:
+        """Return the first pair of rows that was not asked about, from a random row on."""
+        start = int(self._random.randint(self._n_rows))
+        for step in range(self._n_rows):
+            left = (start + step) % self._n_rows
+            for right in range(self._n_rows):
+                if left != right and is_new(left, right):
+                    return left, right, "random"
+        return None
+
+
+def read_answers(answers: Any) -> list[Answer]:
+    """Read answers in any of their forms.
+
+    Parameters
+    ----------
+    answers : iterable of Answer or of tuples, data frame, or None
+    """
+    if answers is None:
+        return []
+    if hasattr(answers, "columns"):
+        names = [name for name in Answer.__dataclass_fields__ if name in list(answers.columns)]
+        columns = [answers[name].to_list() for name in names]
+        rows = zip(*columns, strict=True)
+        return [Answer(**dict(zip(names, row, strict=True))) for row in rows]
+    return [one if isinstance(one, Answer) else Answer(*one) for one in answers]
