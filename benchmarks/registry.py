@@ -13,6 +13,7 @@ from benchmarks import (
     import_time,
     kernel_mean,
     logistic,
+    nets,
     pair_fit,
     pair_moments,
     parquet_cv,
@@ -115,6 +116,14 @@ BENCHMARKS = {
             n_features=50,
             n_host=200_000,
             repeats=5,
+        ),
+    ),
+    "nets": Benchmark(
+        full=partial(
+            nets.measure, n_rows=20_000, n_features=784, width=512, n_pairs=5_000, repeats=5
+        ),
+        quick=partial(
+            nets.measure, n_rows=4_000, n_features=64, width=128, n_pairs=1_000, repeats=2
         ),
     ),
     "import_time": Benchmark(

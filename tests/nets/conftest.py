@@ -1,12 +1,7 @@
-"""Everything here needs torch and skorch; on a machine without them it is skipped, and says so."""
+"""All of this needs torch and skorch; without them one test is left, which skips and says so."""
 
-import pytest
+from importlib.util import find_spec
 
-torch = pytest.importorskip("torch", reason="nets need torch: pip install 'likewise[torch]'")
-pytest.importorskip("skorch", reason="nets need skorch: pip install 'likewise[torch]'")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> None:
-    """Tests run side by side: more threads would wait for each other."""
-    torch.set_num_threads(1)
+collect_ignore_glob: list[str] = []
+if not (find_spec("torch") and find_spec("skorch")):
+    collect_ignore_glob = ["test_[!w]*.py"]

@@ -148,7 +148,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
     >>> same = classes[pairs[:, 0]] == classes[pairs[:, 1]]
     >>> X, y = lw.pack(table, similar=pairs[same], dissimilar=pairs[~same])
     >>> net = PairNetClassifier(
-    ...     lambda: torch.nn.Linear(2, 2), restarts=1, max_steps=100, random_state=0
+    ...     lambda: torch.nn.Linear(2, 2), restarts=1, max_steps=60, lr=0.05, random_state=0
     ... ).fit(X, y)
     >>> net.score(X, classes) > 0.9
     True

@@ -48,7 +48,7 @@ class SULoss(nn.Module):
     >>> from likewise.nets import SULoss
     >>> loss = SULoss("squared", prior=0.7)
     >>> float(loss(torch.ones(4), torch.tensor([1.0, 1.0, -1.0])))
-    -0.14...
+    -0.533...
     """
 
     def __init__(
