@@ -12,7 +12,6 @@ import typer
 from likewise.cli.inputs import DroppedNames, FeatureNames, IdColumn, TablePath, chosen_columns
 from likewise.cli.options import ClassesOption
 from likewise.cli.terminal import Seed, note, waiting
-from likewise.io.wording import counted
 
 if TYPE_CHECKING:
     from likewise.asking.questions import Answer
@@ -90,7 +89,7 @@ def ask(
         finally:
             n_answers = len(session)
             session.close()
-    typer.echo(f"{counted(n_answers, 'answer')} saved in {saved_in}.")
+    typer.echo(f"{_counted(n_answers)} saved in {saved_in}.")
     if n_answers:
         typer.echo(f"Next: {_next_command(table, saved_in, rows, chosen, classes, id_column)}")
 
@@ -104,6 +103,12 @@ def _check_extra() -> None:
         raise ImportError(
             f"likewise ask needs {error.name}, which is not installed: pip install 'likewise[ask]'."
         ) from error
+
+
+def _counted(number: int, noun: str = "answer") -> str:
+    from likewise.io.wording import counted
+
+    return counted(number, noun)
 
 
 def _split(names: str | None) -> list[str] | None:
@@ -177,7 +182,7 @@ def _serve(session: "Session", title: str, host: str, listening: Any, browser: b
         )
     app = make_app(session, door, title=title)
     typer.echo(f"Asking at {door.address}")
-    typer.echo(f"{counted(len(session), 'answer')} so far. Ctrl-C ends; every answer is saved.")
+    typer.echo(f"{_counted(len(session))} so far. Ctrl-C ends; every answer is saved.")
     if browser:
         threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
     try:
@@ -248,12 +253,12 @@ def _export(
     with AnswerStore(saved_in, _mark(rows)) as store:
         n_pairs = store.export_csv(export)
         n_people = len({line.person for line in store.current()})
-    typer.echo(f"{counted(n_pairs, 'pair')} in {export}.")
+    typer.echo(f"{_counted(n_pairs, 'pair')} in {export}.")
     if n_people > 1:
         people = export.with_name(f"{export.stem}.people{export.suffix}")
         with waiting("Judging"):
             _export_people(saved_in, people, rows, chosen, settings)
-        typer.echo(f"{counted(n_people, 'person')} in {people}.".replace("persons", "people"))
+        typer.echo(f"{n_people} people in {people}.")
 
 
 def _export_people(
