@@ -1,5 +1,6 @@
 """Torch in tests: one thread for each worker, and no doctests of nets where it is absent."""
 
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -9,10 +10,9 @@ collect_ignore_glob = (
 )
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def _one_thread() -> None:
-    """Tests run side by side: more threads would wait for each other."""
-    if find_spec("torch"):
-        import torch
-
+    """Keep torch to one thread: tests run side by side, and more would wait for each other."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
         torch.set_num_threads(1)

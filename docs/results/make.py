@@ -1,7 +1,8 @@
 """What README.md and docs/reproduced.md say of the results, made of the records beside this file.
 
-``python docs/results/make.py`` writes both; with ``--check`` it only says whether they are as the
-records want them. No number in them is typed by hand.
+So does docs/nets.md, of the records in the folder nets. ``python docs/results/make.py`` writes all;
+with ``--check`` it only says whether they are as the records want them. No number in them is typed
+by hand.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import variance
 
+from likewise.experiments import nets
 from likewise.experiments.against_paper import WHY
 from likewise.experiments.methods import REFERENCE, ordered, title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
@@ -22,6 +24,8 @@ HERE = Path(__file__).parent
 README = HERE.parent.parent / "README.md"
 PAGE = HERE.parent / "reproduced.md"
 MARKS = "<!-- headline -->", "<!-- end of headline -->"
+NETS = HERE.parent / "nets.md"
+NETS_MARKS = "<!-- measured -->", "<!-- end of measured -->"
 OURS = "pair-likelihood"
 FLOOR = 0.54
 """KM1 and KM2 return a prior just below this where their search ends on its own lower end."""
@@ -332,20 +336,42 @@ def _mean(values: Iterable[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def read_records() -> list[Record]:
+def read_records(folder: Path = HERE) -> list[Record]:
     """Return the committed records."""
-    with (HERE / "records.jsonl").open(encoding="utf-8") as lines:
+    with (folder / "records.jsonl").open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
+def measured(records: list[Record]) -> str:
+    """Return the tables of nets, as Markdown."""
+    own = nets.EXPERIMENT.own(records)
+    (section,) = nets.sections(own)
+    parts = []
+    for table in section.tables:
+        rows = [[cell.text for cell in row] for row in table.rows]
+        align = ["---", *["---:"] * (len(table.header) - 1)]
+        lines = [list(table.header), align, *rows]
+        parts.append(f"{table.caption}:")
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    trials = len({record["trial"] for record in own})
+    return "\n\n".join([section.paragraphs[0] + f" Ours: {trials} seeds each.", *parts])
+
+
+def _between(path: Path, marks: tuple[str, str], text: str) -> str:
+    """Return a page with a text between two marks."""
+    before, rest = path.read_text(encoding="utf-8").split(marks[0])
+    _, after = rest.split(marks[1])
+    return f"{before}{marks[0]}\n{text}\n{marks[1]}{after}"
+
+
 def wanted() -> dict[Path, str]:
-    """Return what both files should hold."""
+    """Return what the files should hold."""
     found = Results(read_records())
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split(MARKS[0])
-    _, after = rest.split(MARKS[1])
-    readme = f"{before}{MARKS[0]}\n{headline(found)}\n{MARKS[1]}{after}"
-    return {README: readme, PAGE: page(found)}
+    return {
+        README: _between(README, MARKS, headline(found)),
+        PAGE: page(found),
+        NETS: _between(NETS, NETS_MARKS, measured(read_records(HERE / "nets"))),
+    }
 
 
 def main() -> None:
