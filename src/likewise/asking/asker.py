@@ -352,7 +352,16 @@ class Asker:
 
     def _fitted(self, X: Any, y: Any, error_rate: float) -> PairClassifier | None:
         """Fit with an error rate; None if answers contradict each other and none may be wrong."""
-        classifier = PairClassifier(
+        classifier = self._unfitted(error_rate)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                classifier.fit(X, y)
+        except ContradictionError:
+            return None
+        return classifier
+
+    def _unfitted(self, error_rate: float) -> PairClassifier:
+        return PairClassifier(
             self._n_classes,
             pairing="asked",
             error_rate=error_rate,
@@ -360,12 +369,6 @@ class Asker:
             features="auto" if self._n_classes == 2 else "linear",
             random_state=self._seed,
         )
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                classifier.fit(X, y)
-        except ContradictionError:
-            return None
-        return classifier
 
     def _estimate(self, classifier: PairClassifier, X: Any, y: Any, n_answers: int) -> None:
         try:

@@ -63,18 +63,10 @@ class Groups:
         place = {lead: number for number, lead in enumerate(self.leaders)}
         return rows, np.array([place[int(group)] for group in self.of_row[rows]], dtype=np.intp)
 
-    def begun(self, n_classes: int) -> IntArray:
+    def begun(self) -> IntArray:
         """Return rows that were said to differ from some classes, but to be of none."""
         asked = np.flatnonzero(self.of_row >= 0)
-        is_open = ~np.isin(self.of_row[asked], self.leaders)
-        if len(self.leaders) < n_classes:
-            return asked[is_open]
-        # A row that differs from all classes but one is of that one.
-        n_apart = np.zeros(self.of_row.max(initial=-1) + 1, dtype=int)
-        for pair in self.apart:
-            for one, other in (pair, pair[::-1]):
-                n_apart[one] += other in self.leaders
-        return asked[is_open & (n_apart[self.of_row[asked]] < n_classes - 1)]
+        return asked[~np.isin(self.of_row[asked], self.leaders)]
 
 
 def group_rows(n_rows: int, same: IntArray, different: IntArray, n_classes: int) -> Groups:
@@ -102,7 +94,19 @@ def group_rows(n_rows: int, same: IntArray, different: IntArray, n_classes: int)
     for group in np.argsort(-sizes, kind="stable"):
         if len(leaders) < n_classes and all(_ordered(int(group), one) in apart for one in leaders):
             leaders.append(int(group))
+    if len(leaders) == n_classes:
+        of_row = _left_over(of_row, apart, leaders)
     return Groups(of_row, apart, leaders)
+
+
+def _left_over(of_row: IntArray, apart: frozenset[tuple[int, int]], leaders: list[int]) -> IntArray:
+    """Put a group that differs from all classes but one into that one."""
+    group_of = np.arange(of_row.max(initial=-1) + 1)
+    for group in set(group_of.tolist()).difference(leaders):
+        open_ = [lead for lead in leaders if _ordered(group, lead) not in apart]
+        if len(open_) == 1:
+            group_of[group] = open_[0]
+    return np.where(of_row >= 0, group_of[of_row], -1)
 
 
 def _ordered(one: int, other: int) -> tuple[int, int]:

@@ -21,6 +21,10 @@ __all__ = ["RELATIONS", "Answer", "Chooser", "Question", "Relation", "read_answe
 Relation = Literal["same", "different", "unsure"]
 RELATIONS: tuple[Relation, ...] = ("same", "different", "unsure")
 
+_SHARPNESS = 3
+"""Rows are drawn in proportion to this power of the probability that their likeliest class is
+wrong. Of powers 1 and 3 and of uniform draws among the 100, 200 and 400 most uncertain of 1000
+rows, it was best on average after 200 answers (magic, phoneme, spambase)."""
 _SURE = 0.95
 """Probability of its likeliest class at which others are asked about beside a row."""
 _MOST_PARTNERS = 20
@@ -108,9 +112,9 @@ class Chooser:
             Of these, where there are more than two classes.
         """
         self._groups, self._posteriors = groups, posteriors
-        self._begun = np.zeros(0, np.intp) if groups is None else groups.begun(posteriors.shape[1])
+        self._begun = np.zeros(0, np.intp) if groups is None else groups.begun()
         highest = posteriors.max(axis=1)
-        self._cumulated = np.cumsum(1.0 - highest)
+        self._cumulated = np.cumsum((1.0 - highest) ** _SHARPNESS)
         known = answered[highest[answered] > _SURE]
         classes = posteriors[known].argmax(axis=1)
         self._partners = [
