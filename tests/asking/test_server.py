@@ -315,7 +315,7 @@ def test_a_question_stays_until_it_is_answered_and_the_next_is_ready(running: Ru
         first, second = questions(client, "Ann")
         assert questions(client, "Ann") == [first, second]
         fields = {field["name"]: field for field in first["fields"]}
-        assert fields["kind"] == {"name": "kind", "left": "even", "right": "odd", "differs": True}
+        assert fields["kind"] == {"name": "kind", "left": "even", "right": "odd", "how": "differs"}
         reply = say(client, "Ann", first, "same").json()
         assert reply["questions"][0] == second
         assert (reply["saved"], reply["answers"]) == (1, 1)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from likewise.io.arrow import is_text
+from likewise.io.arrow import import_pyarrow, is_text
 from likewise.io.tables import Table
 from likewise.io.wording import listed
 
@@ -94,15 +95,11 @@ class Records:
             return None
 
     def pair(self, left: int, right: int) -> dict[str, Any]:
-        """Return what is to be seen of two rows, with the fields in which they differ."""
-        cells = zip(self.shown, self.cells(left), self.cells(right), strict=True)
+        """Return what is to be seen of two rows, and in which fields they differ."""
         seen: dict[str, Any] = {
             "left": self.id_of(left),
             "right": self.id_of(right),
-            "fields": [
-                {"name": name, "left": one, "right": other, "differs": one != other}
-                for name, one, other in cells
-            ],
+            "fields": [self._field(name, left, right) for name in self.shown],
         }
         if self.text is not None:
             seen["text"] = {
@@ -117,6 +114,31 @@ class Records:
                 "right": self._image(right),
             }
         return seen
+
+    def _field(self, name: str, left: int, right: int) -> dict[str, str]:
+        """Return two cells as text, and whether they are alike, near or differ."""
+        one, other = (self.table.columns[name][row].as_py() for row in (left, right))
+        shown = {"name": name, "left": _as_text(one), "right": _as_text(other)}
+        if shown["left"] == shown["right"]:
+            return {**shown, "how": "alike"}
+        spread = self._spreads.get(name)
+        both_there = one is not None and other is not None
+        if spread is not None and both_there and abs(one - other) <= _NEAR * spread:
+            return {**shown, "how": "near"}
+        return {**shown, "how": "differs"}
+
+    @cached_property
+    def _spreads(self) -> dict[str, float]:
+        """Standard deviations of the shown columns of numbers."""
+        pa = import_pyarrow()
+        found = {}
+        for name in self.shown:
+            column = self.table.columns[name]
+            if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+                spread = pa.compute.stddev(column).as_py()
+                if spread is not None and spread > 0:  # NaN is neither
+                    found[name] = float(spread)
+        return found
 
     def brief(self, row: int) -> dict[str, Any]:
         """Return what is to be seen of one row among others."""
@@ -144,6 +166,9 @@ class Records:
         return None if self.image_name(row) is None else f"/image/{row}"
 
 
+_NEAR = 0.5
+"""Standard deviations of a column within which numbers are near: two rows drawn at random are
+farther apart three times out of four, where the column is Gaussian."""
 _BRIEF = 4
 """Fields of a row shown among others."""
 _BRIEF_TEXT = 120

@@ -24,6 +24,8 @@ _LONGEST_NAME = 40
 _LONGEST_WORD = 20
 _DRAWS = 20
 """Questions drawn until one is not with somebody already."""
+_TYPICAL = 3
+"""Rows shown of every class."""
 _OVERLAP = "overlap"
 """Why a question is asked that somebody else has answered."""
 
@@ -308,7 +310,7 @@ class Session:
         return [
             {
                 "share": float((best == k).mean()),
-                "rows": [self.records.brief(int(row)) for row in self.asker.typical(k)],
+                "rows": [self.records.brief(int(row)) for row in self.asker.typical(k, _TYPICAL)],
             }
             for k in range(proba.shape[1])
         ]

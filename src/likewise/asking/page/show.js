@@ -16,12 +16,19 @@ const percent = (share) => (share === null ? "–" : `${Math.round(100 * share)}
 
 // --- the pair --------------------------------------------------------------------------------
 
-function fieldName(name, differs) {
+const MARKS = {
+  differs: ["≠", " (differs)"],
+  near: ["≈", " (differs a little)"],
+};
+
+/** Make the name of a field; `how` is "differs", "near" or "alike". */
+function fieldName(name, how) {
   const cell = make("th", undefined, { scope: "row" });
-  if (differs) {
-    const mark = make("span", "≠", { className: "mark" });
+  if (how in MARKS) {
+    const [sign, words] = MARKS[how];
+    const mark = make("span", sign, { className: "mark" });
     mark.setAttribute("aria-hidden", "true");
-    cell.append(mark, name, make("span", " (differs)", { className: "hidden" }));
+    cell.append(mark, name, make("span", words, { className: "hidden" }));
   } else {
     cell.append(name);
   }
@@ -47,9 +54,9 @@ function imageCell(address, id) {
   return cell;
 }
 
-function row(name, differs, ...cells) {
-  const line = make("tr", undefined, { className: differs ? "differs" : "alike" });
-  line.append(fieldName(name, differs), ...cells);
+function row(name, how, ...cells) {
+  const line = make("tr", undefined, { className: how });
+  line.append(fieldName(name, how), ...cells);
   return line;
 }
 
@@ -60,25 +67,24 @@ export function showPair(pair) {
   const rows = [];
   if (pair.image) {
     const { name, left, right } = pair.image;
-    const line = make("tr");
-    line.append(fieldName(name, false), imageCell(left, pair.left), imageCell(right, pair.right));
-    rows.push(line);
+    rows.push(row(name, "image", imageCell(left, pair.left), imageCell(right, pair.right)));
   }
   if (pair.text) {
     const { name, left, right } = pair.text;
-    rows.push(row(name, left !== right, valueCell(left, true), valueCell(right, true)));
+    const how = left === right ? "alike" : "differs";
+    rows.push(row(name, how, valueCell(left, true), valueCell(right, true)));
   }
-  for (const { name, left, right, differs } of pair.fields) {
-    rows.push(row(name, differs, valueCell(left, false), valueCell(right, false)));
+  for (const { name, left, right, how } of pair.fields) {
+    rows.push(row(name, how, valueCell(left, false), valueCell(right, false)));
   }
   byId("fields").replaceChildren(...rows);
 }
 
 /** Say a pair in words, for those who hear the page. */
 export function pairInWords(pair) {
-  const differing = pair.fields.filter((field) => field.differs).map((field) => field.name);
+  const differing = pair.fields.filter((field) => field.how === "differs").map((field) => field.name);
   const few = differing.slice(0, 5).join(", ") + (differing.length > 5 ? " and more" : "");
-  return `${pair.left} and ${pair.right}${few ? `, which differ in ${few}` : ", all fields equal"}`;
+  return `${pair.left} and ${pair.right}${few ? `, which differ in ${few}` : ", all fields much alike"}`;
 }
 
 /** Load the images of a pair before it is shown. */
