@@ -143,11 +143,11 @@ class Chooser:
             left, right = self._random.choice(self._n_rows, 2, replace=False)
             return int(left), int(right), "start"
         is_random = self._random.random_sample() < self._random_share
-        for _ in range(_TRIES):
+        for number in range(_TRIES):
             found = self._at_random(members) if is_random else self._uncertain(members)
             if found is not None and is_new(found[0], found[1]):
                 return found
-            is_random = is_random or found is None
+            is_random = is_random or found is None or number > _TRIES // 2
         return self._anything(is_new)
 
     def _at_random(self, members: IntArray) -> tuple[int, int, str] | None:
