@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -137,6 +138,7 @@ def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSampl
     assert found.shape == (len(X), 5)
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize(
     ("change", "clf", "words"),
     [
@@ -146,13 +148,31 @@ def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSampl
         (with_gaps, Pipeline([("only", LogisticRegression())]), "contains NaN"),
     ],
 )
-def test_rows_that_never_become_numbers_are_named(
+def test_a_classifier_that_cannot_take_the_rows_says_so_itself(
     sample: SUSample, change: Callable[[np.ndarray], Any], clf: Any, words: str
 ) -> None:
     X, y = sample.pack()
     clf.fit(sample.X_test, sample.y_test)
-    with pytest.raises(ValueError, match=rf"Encode categories and fill gaps.*pipeline.*{words}"):
+    with pytest.raises(ValueError, match=words):
         lw.label_free_report(clf, change(X), y, random_state=0)
+
+
+def test_gaps_are_filled_for_the_reference_score_alone(sample: SUSample) -> None:
+    X, y = sample.pack()
+    with_nan = with_gaps(X)
+    clf = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    X_test, y_test = with_gaps(sample.X_test), sample.y_test
+    clf.fit(X_test[:500], y_test[:500])
+    assert np.isfinite(reference_rows(clf, with_nan)).all()
+    report = lw.label_free_report(clf, with_nan, y, random_state=0)
+    low, high = report.accuracy.interval
+    assert low - 0.03 < clf.score(X_test[500:], y_test[500:]) < high + 0.03
+
+
+def test_rows_that_are_no_table_are_named() -> None:
+    texts = np.array(["a", "b"] * 30)
+    with pytest.raises(ValueError, match="must be a table of numbers and categories"):
+        reference_rows(LogisticRegression(), texts)
 
 
 @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
