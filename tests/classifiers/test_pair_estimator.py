@@ -143,7 +143,7 @@ def test_fresh_pairs_and_three_classes() -> None:
 
 
 def test_known_rows_name_the_classes(asked: StatementSample) -> None:
-    known = [None] * 200
+    known: list[str | None] = [None] * 200
     for row in range(6):
         known[row] = "yes" if asked.y_table[row] == 1 else "no"
     X, y = asked.pack()
@@ -210,7 +210,7 @@ def test_a_report_tells_the_accuracy_on_gaps_and_text() -> None:
 
 def test_auto_keeps_our_scores_unless_trees_are_clearly_better() -> None:
     sample = draw_table(150, 300)
-    settings = {"features": "linear", "alphas": [0.1, 0.01], "cv": 3, "random_state": 0}
+    settings: Any = {"features": "linear", "alphas": [0.1, 0.01], "cv": 3, "random_state": 0}
     own = lw.PairClassifier(**settings).fit(*sample.pack())
     auto = lw.PairClassifier(estimator="auto", **settings).fit(*sample.pack())
     assert auto.estimator_ is None

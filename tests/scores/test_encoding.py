@@ -103,6 +103,6 @@ def test_infinite_and_empty_tables_are_errors() -> None:
 def test_gradient_boosting_learns_from_text_and_gaps() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
-    colour = np.where(rng.random(200) < 0.1, None, np.where(y, "red", "blue"))
-    table = pd.DataFrame({"colour": colour, "noise": rng.normal(size=200)})
+    table = pd.DataFrame({"colour": np.where(y, "red", "blue"), "noise": rng.normal(size=200)})
+    table = table.mask(rng.random(table.shape) < 0.1)
     assert gradient_boosting(0).fit(table, y).score(table, y) > 0.9

@@ -69,7 +69,7 @@ def test_a_start_is_gone_on_from() -> None:
 
 def test_statements_settle_rows_or_do_not() -> None:
     for n, kind, expected in ((1000, "asked", True), (60, "asked", False), (150, "met", False)):
-        statements = read_labels(draw_table(150, n, kind).pack()[1])  # type: ignore[arg-type]
+        statements = read_labels(draw_table(150, n, kind).pack()[1])
         pairing = "asked" if kind == "asked" else "random"
         assert settles(Settings(pairing=pairing).likelihood(statements)) is expected
 
