@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs
-from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import is_sparse
 from likewise.report.checks import Check, check_independence, check_moment_ratios
@@ -88,7 +87,7 @@ def label_free_report(
         row is judged by one that did not see it. By default true for learners of this library and
         false for all others.
     pairing : {"auto", "asked", "random", "free"}, default "auto"
-        How statements came about, as in `PairClassifier`. "auto": as a `PairClassifier` that
+        How statements came about, as in `PairClassifier`. "auto": as a `PairClassifier`, or a net, that
         learned from them took them; else asked where some rows of a table are said to differ, and
         random otherwise.
     error_rate : float or "auto", optional
@@ -184,7 +183,7 @@ class _How(NamedTuple):
             raise ValueError(
                 f"pairing must be 'auto', 'asked', 'random' or 'free'; got {pairing!r}."
             )
-        is_known, is_fresh = isinstance(known, PairClassifier), statements.is_fresh
+        is_known, is_fresh = hasattr(known, "pairing_"), statements.is_fresh
         if is_fresh and (pairing == "asked" or error_rate not in (None, 0)):
             raise ValueError(
                 "pairing='asked' and error_rate are for statements about the rows of one table; "
