@@ -267,5 +267,6 @@ def make_server(app: App) -> uvicorn.Server:
             ws="none",
             http="h11",
             timeout_graceful_shutdown=2,
+            timeout_keep_alive=120,  # longer than people think about a pair
         )
     )

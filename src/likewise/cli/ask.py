@@ -178,7 +178,8 @@ def _serve(session: "Session", title: str, host: str, listening: Any, browser: b
     if not door.is_loopback:
         note(
             f"warning: {host} can be reached from other machines, and what is sent is not "
-            "encrypted: whoever sees the address below sees the table and can answer."
+            "encrypted: whoever sees the address below sees the table and can answer. There, name "
+            "this machine by its number, as 192.168.1.7, not by a name."
         )
     app = make_app(session, door, title=title)
     typer.echo(f"Asking at {door.address}")

@@ -14,7 +14,7 @@ function svg(name, attributes, text) {
 }
 
 function scales(history) {
-  const most = history[history.length - 1][0];
+  const most = Math.max(...history.map((point) => point[0]));
   const least = Math.min(0.5, ...history.map((point) => Math.floor(point[2] * 10) / 10));
   const x = (count) => EDGE.left + ((WIDTH - EDGE.left - EDGE.right) * count) / most;
   const y = (share) =>

@@ -169,8 +169,8 @@ export function showState(state, onChange) {
   document.title = state.title;
   byId("title").textContent = state.title;
   ifNew("history", state.history, (history) => drawPlot(byId("plot"), history));
-  byId("why").textContent = state.problem ?? state.progress.why;
   const { enough, why } = state.progress;
+  byId("why").textContent = state.problem ?? (enough ? "" : why); // else it is above the question
   ifNew("enough", enough ? why : "", (words) => {
     byId("enough").textContent = words ? `You can stop now. ${words}` : "";
   });
