@@ -151,22 +151,34 @@ def _sent(cavity: FloatArray, on: FloatArray, off: FloatArray) -> FloatArray:
 def _settle_many(
     fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray
 ) -> tuple[FloatArray, bool]:
+    """Settle any number of classes; both directions and all classes are one array."""
+    n_classes, n_edges = fields.shape[0], edges.left.size
+    ends = np.concatenate([edges.left, edges.right])
+    places = (ends + edges.count * np.arange(n_classes)[:, None]).ravel()
+    on, off = np.tile(on, 2), np.tile(off, 2)
+    slope = on - off
+    sent = messages.transpose(1, 0, 2).reshape(n_classes, -1)
     before: FloatArray | None = None
+    converged = False
     for sweep in range(_MOST_SWEEPS):
-        totals = _totals(fields, edges, messages)
-        cavities = np.stack(
-            [
-                _normalised(totals[:, side] - sent)[1]
-                for side, sent in zip((edges.left, edges.right), messages, strict=True)
-            ]
-        )
+        totals = np.bincount(places, weights=sent.ravel(), minlength=fields.size)
+        cavities = np.take(fields + totals.reshape(fields.shape), ends, axis=1)
+        cavities -= sent
+        cavities -= cavities.max(axis=0)
+        np.exp(cavities, out=cavities)
+        cavities /= cavities.sum(axis=0)
         if before is not None and sweep >= _STUBBORN:
             cavities = (1.0 - _DAMPING) * cavities + _DAMPING * before
-        messages = np.stack([_sent(cavity, on, off) for cavity in cavities[::-1]])
+        # What one end believes is what the other is told.
+        told = np.roll(cavities, n_edges, axis=1)
+        told *= slope
+        told += off
+        sent = np.log(np.maximum(told, _TINY, out=told), out=told)
         if before is not None and np.abs(cavities - before).max(initial=0.0) < _TOL:
-            return messages, True
+            converged = True
+            break
         before = cavities
-    return messages, False
+    return sent.reshape(n_classes, 2, n_edges).transpose(1, 0, 2), converged
 
 
 def _settle_two(

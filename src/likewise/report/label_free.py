@@ -87,9 +87,9 @@ def label_free_report(
         row is judged by one that did not see it. By default true for learners of this library and
         false for all others.
     pairing : {"auto", "asked", "random", "free"}, default "auto"
-        How statements came about, as in `PairClassifier`. "auto": as a `PairClassifier`, or a net, that
-        learned from them took them; else asked where some rows of a table are said to differ, and
-        random otherwise.
+        How statements came about, as in `PairClassifier`. "auto": as a `PairClassifier`, or a net,
+        that learned from them took them; else asked where some rows of a table are said to differ,
+        and random otherwise.
     error_rate : float or "auto", optional
         Probability that a statement about a table is wrong; "auto" to learn it. By default that of
         a `PairClassifier` that learned from these statements, else 0.
