@@ -243,9 +243,12 @@ def test_what_goes_wrong_in_the_background_is_told(running: Running) -> None:
     asker: Any = running.session.asker
     asker.problem = RuntimeError("no memory")
     with running.client() as client:
-        assert client.get("/api/state").json()["problem"] == (
-            "The classifier could not be fitted: no memory"
-        )
+        told = "The classifier could not be fitted: no memory"
+        assert client.get("/api/state").json()["problem"] == told
+        asker.problem = None  # an asker tells it once, but there are others to see it
+        assert client.get("/api/state").json()["problem"] == told
+        asker.points = [(20, 0.9, 0.85, 0.95)]  # the next fit went well
+        assert client.get("/api/state").json()["problem"] is None
 
 
 def test_suspects_are_listed_until_they_are_checked_again(running: Running) -> None:

@@ -60,6 +60,7 @@ class Session:
         self._lock = threading.RLock()
         self._open: dict[str, list[Question]] = {}
         self._skipped: set[Pair] = set()
+        self._failed: tuple[int, str | None] = (0, None)
         self._second: dict[Pair, None] = {}
         self._ledger = Ledger()
         touched = dict.fromkeys(self._ledger.take(line) for line in store.after(0))
@@ -324,12 +325,13 @@ class Session:
         return found
 
     def _problem(self) -> str | None:
-        """Say what went wrong in the background, so that it does not stay unnoticed."""
+        """Say to everybody what went wrong in the background, until it goes well again."""
+        n_fits = len(self.asker.history())
         try:
             self.asker.wait(0)
         except Exception as error:  # noqa: BLE001 - shown on the page
-            return f"The classifier could not be fitted: {error}"
-        return None
+            self._failed = (n_fits, f"The classifier could not be fitted: {error}")
+        return self._failed[1] if self._failed[0] == n_fits else None
 
     # --- rows and ids -----------------------------------------------------------------------
 
