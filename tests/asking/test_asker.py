@@ -256,6 +256,17 @@ def test_progress_estimates_the_accuracy() -> None:
     assert asker.history()[-1][1] == progress.accuracy
 
 
+def test_few_answers_are_no_error_in_the_background() -> None:
+    """The first answers hang together so closely that a fold may touch all of them."""
+    X, y = gaussians(60)
+    asker = Asker(X, random_state=0)
+    for _ in range(13):
+        question = asker.next()
+        asker.tell(question, "same" if y[question.left] == y[question.right] else "different")
+    assert asker.wait()
+    assert asker.progress().accuracy is None
+
+
 # --- in the background ------------------------------------------------------------------------
 
 

@@ -87,7 +87,7 @@ def test_it_runs_as_a_module_and_a_real_process_fails_in_one_line(folder: Path) 
 
 
 def test_a_bug_still_shows_its_traceback(folder: Path) -> None:
-    bug = "import likewise.io; likewise.io.load_model = lambda path: 1 / 0"
+    bug = "import likewise.io; likewise.io.load_model = lambda *given: 1 / 0"
     result = start("predict", "model.skops", "rows.csv", before=bug, cwd=folder)
     assert result.returncode == 1
     assert "Traceback" in result.stderr

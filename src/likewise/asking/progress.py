@@ -108,5 +108,5 @@ def judge_progress(n_answers: int, history: Sequence[Point]) -> Progress:
         more = "" if gain is None else f", about {gain:.1%} with half as many again"
         why = f"{known}; more answers still help{more}."
         return Progress(n_answers, last.accuracy, interval, gain, False, why)
-    why = f"{known}, and half as many answers again would add about {gain:.1%}: you can stop."
+    why = f"{known}, and half as many answers again would add about {gain:.1%}."
     return Progress(n_answers, last.accuracy, interval, gain, True, why)

@@ -143,8 +143,7 @@ class Erring:
             return self._next(found).flat()
 
         def step_rate(log_rate: FloatArray) -> FloatArray:
-            rate = float(np.clip(np.exp(log_rate[0]), *ERROR_RATES))
-            found = self._at(replace(common, error_rate=rate), log_p, messages[0])
+            found = self._at(replace(common, error_rate=_rate_at(log_rate[0])), log_p, messages[0])
             messages[0] = found.messages
             return np.asarray(np.log(np.clip([found.wrong.mean()], *ERROR_RATES)))
 
@@ -153,8 +152,7 @@ class Erring:
         elif self._error_rate is None and self._links.left.size:
             # On a logarithmic scale a rate near zero is settled in a few steps.
             (log_rate,) = settle(step_rate, np.log([common.error_rate]))[0]
-            rate = float(np.clip(np.exp(log_rate), *ERROR_RATES))
-            common = replace(common, error_rate=rate)
+            common = replace(common, error_rate=_rate_at(log_rate))
         return self._at(self._given(common), log_p, messages[0])
 
     def _given(self, common: _Common) -> _Common:
@@ -227,3 +225,8 @@ class Erring:
             result.messages,
             result.converged,
         )
+
+
+def _rate_at(log_rate: float) -> float:
+    """Return a learned error rate, kept within its range."""
+    return float(np.exp(np.clip(log_rate, *np.log(ERROR_RATES))))

@@ -144,6 +144,7 @@ def label_free_report(
     learned = _learn(table, some.statements, len(classes.labels), how, random)
     predicted = Predicted(classes.codes, classes.codes, classes.codes[None])
     if trained_on_same_pairs:
+        _check_folds(learned)
         predicted = cross_fitted(
             clf, some.rows, labels, learned.parts, classes.codes, len(classes.labels)
         )
@@ -259,6 +260,15 @@ def _learn(
         _N_FOLDS, n_classes=n_classes, pairing=how.pairing, error_rate=how.error_rate
     )
     return learn(MemoryRows(table, statements), maps, settings, random_state)
+
+
+def _check_folds(learned: Learned) -> None:
+    """Raise where all statements touch one fold: clones could not be fitted without it."""
+    if any(part.likelihood.links.left.size == 0 for part in learned.parts):
+        raise NoSignalError(
+            "All statements are about rows of one fold, so that nothing can be learned without "
+            "it. Collect statements about more rows."
+        )
 
 
 def _check_signal(learned: Learned, predicted: Predicted) -> None:
