@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.beliefs.base import log_probabilities
+from likewise.beliefs.errors import ERROR_RATES, _rate_at
 from likewise.beliefs.table import Pairing
 from tests.beliefs.brute_force import Said, random_with_errors, sum_over_classes
 from tests.beliefs.cases import (
@@ -108,3 +109,9 @@ def test_a_held_error_rate_is_given_from_then_on() -> None:
     assert learned.held(learned.evaluate(draw_log_p(TREE, 2))).error_rate is not None
     given = likelihood(TREE, 2, error_rate=0.3)
     assert given.held(None) is given
+
+
+def test_a_rate_far_outside_its_range_is_brought_back_without_an_overflow() -> None:
+    """A search on a logarithmic scale may step far out; warnings are errors here."""
+    assert _rate_at(1e4) == pytest.approx(ERROR_RATES[1])
+    assert _rate_at(-1e4) == pytest.approx(ERROR_RATES[0])

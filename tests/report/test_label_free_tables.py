@@ -317,3 +317,15 @@ def test_the_accuracy_of_three_classes_is_found_from_fresh_pairs() -> None:
     report = lw.label_free_report(clf, *weak, random_state=0)
     check_near(report, accuracy(clf, X[-N_TEST:], truth[-N_TEST:]))
     assert [check.passed for check in report.checks][1:] == [None]
+
+
+def test_statements_that_all_touch_one_row_are_too_few() -> None:
+    """Without the fold of that row nothing is left to refit a clone on."""
+    X, y = lw.datasets.make_gaussians(60, separation=4.0, random_state=0)
+    others = np.arange(1, 40)
+    pairs = np.column_stack([np.zeros_like(others), others])
+    same = y[others] == y[0]
+    packed = lw.pack(X, pairs[same], pairs[~same])
+    clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0).fit(*packed)
+    with pytest.raises(lw.NoSignalError, match="about rows of one fold"):
+        lw.label_free_report(clf, *packed, random_state=0)
