@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from likewise._types import FloatArray
 from likewise.asking.groups import Groups, group_rows
-from likewise.asking.guessing import guess_classes, is_clearly_better, shown_error_rate
+from likewise.asking.guessing import guess_classes, is_better, shown_error_rate
 from likewise.asking.progress import Point, Progress, judge_progress
 from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
 from likewise.asking.worker import Worker
@@ -341,7 +341,7 @@ class Asker:
         X, y = self._table, pack(np.empty((self._n_rows, 0)), same, different)[1]
         classifier = self._fitted(X, y, 0.0)
         erring = self._fitted(X, y, max(self._error_rate, _USUAL))
-        if classifier is None or is_clearly_better(erring, classifier, len(same) + len(different)):
+        if classifier is None or is_better(erring, classifier):
             classifier = erring
         assert classifier is not None  # noqa: S101 - nothing contradicts where answers may be wrong
         log_p = np.log(np.maximum(classifier.predict_proba(X), 1e-12))

@@ -12,26 +12,22 @@ from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
 from likewise.statements.statements import Statements
 
-__all__ = ["guess_classes", "is_clearly_better", "shown_error_rate"]
+__all__ = ["guess_classes", "is_better", "shown_error_rate"]
 
 _CLEARLY = 2.0
 """Gain in log-likelihood by which answers show that some are wrong."""
 
 
-def is_clearly_better(one: PairClassifier | None, other: PairClassifier, n_answers: int) -> bool:
-    """Tell whether held-out answers speak clearly for one classifier against another.
+def is_better(one: PairClassifier | None, other: PairClassifier) -> bool:
+    """Tell whether held-out answers speak for one classifier against another.
 
     Parameters
     ----------
     one : PairClassifier or None
     other : PairClassifier
         Fitted to the same answers.
-    n_answers : int
     """
-    if one is None:
-        return False
-    gain = one.pair_information_.value - other.pair_information_.value
-    return bool(gain * n_answers > _CLEARLY)
+    return one is not None and one.pair_information_.value > other.pair_information_.value
 
 
 def shown_error_rate(classifier: PairClassifier, statements: Statements, n_classes: int) -> float:
