@@ -12,7 +12,7 @@ WORKERS ?= auto
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-torch test-all test-older-sklearn lint format bench bench-quick docs clean
+.PHONY: demo test torch test-torch test-all test-older-sklearn lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -52,10 +52,12 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
-# Without torch the tests of nets skip; where they are meant to run, none may.
-test-torch: $(VENV)/.dev $(VENV)/.torch
+# Without torch the tests of nets skip; with it, `make test` runs them too.
+torch: $(VENV)/.dev $(VENV)/.torch
 	$(BIN)/python -c 'import torch, skorch'
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+
+test-torch: torch
+	$(MAKE) test
 
 test-all: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS)
