@@ -13,8 +13,9 @@ from selenium.webdriver.common.keys import Keys
 from likewise.asking import Asker
 from likewise.asking.questions import Question
 from likewise.asking.store import AnswerStore, StoreError
+from tests.chromium import least_contrast, needs_chromium
 
-from .browser import Browser, needs_chromium
+from .browser import Browser
 from .serving import Running, open_session, write_rows
 
 pytestmark = needs_chromium
@@ -431,27 +432,7 @@ def test_the_focus_is_seen_and_every_control_is_reached_by_tab(full_page: Browse
         assert name in reached
 
 
-LEAST_CONTRAST = """
-const channel = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-const parse = (color) => color.match(/[\\d.]+/g).map(Number);
-const luminance = ([r, g, b]) =>
-  0.2126 * channel(r / 255) + 0.7152 * channel(g / 255) + 0.0722 * channel(b / 255);
-const ground = (element) => {
-  const color = parse(getComputedStyle(element).backgroundColor);
-  return color[3] === 0 ? ground(element.parentElement) : color;
-};
-const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-const ratios = [];
-while (words.nextNode()) {
-  const element = words.currentNode.parentElement;
-  if (words.currentNode.textContent.trim() && element.checkVisibility() &&
-      !element.closest("svg, .hidden")) {
-    const pair = [parse(getComputedStyle(element).color), ground(element)].map(luminance);
-    ratios.push((Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05));
-  }
-}
-return [ratios.length, Math.min(...ratios)];
-"""
+LEAST_CONTRAST = least_contrast('element.checkVisibility() && !element.closest("svg, .hidden")')
 
 
 @pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,44 +18,11 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.report import write_report
+from tests.chromium import CHROMIUM, DRIVER, FLAGS, least_contrast, needs_chromium
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="needs Chromium: apt-get install chromium chromium-driver"
-)
+pytestmark = needs_chromium
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-LEAST_CONTRAST = """
-const channel = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-const parse = (color) => color.match(/[\\d.]+/g).map(Number);
-const luminance = ([r, g, b]) =>
-  0.2126 * channel(r / 255) + 0.7152 * channel(g / 255) + 0.0722 * channel(b / 255);
-const ground = (element) => {
-  const color = parse(getComputedStyle(element).backgroundColor);
-  return color[3] === 0 ? ground(element.parentElement) : color;
-};
-const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-const ratios = [];
-while (words.nextNode()) {
-  const element = words.currentNode.parentElement;
-  if (words.currentNode.textContent.trim() && !element.closest("svg, script")) {
-    const pair = [parse(getComputedStyle(element).color), ground(element)].map(luminance);
-    ratios.push((Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05));
-  }
-}
-return [ratios.length, Math.min(...ratios)];
-"""
+LEAST_CONTRAST = least_contrast('!element.closest("svg, script")')
 
 
 class Browser:

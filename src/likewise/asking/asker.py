@@ -153,7 +153,7 @@ class Asker:
         return questions
 
     def _draw(self) -> Question | None:
-        members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+        members = self._asked_about()
         found = self._chooser.draw(self._is_new, members)
         if found is None:
             return None
@@ -206,6 +206,10 @@ class Asker:
     def _note(self, *rows: int) -> None:
         self._members.update(dict.fromkeys(rows))
         self._chooser.mark(*rows)
+
+    def _asked_about(self) -> NDArray[np.intp]:
+        """Return the rows that were asked about, in order."""
+        return np.fromiter(self._members, dtype=np.intp, count=len(self._members))
 
     def forget(self, question: Any) -> None:
         """Take back what was said about a pair; it may be asked again.
@@ -289,7 +293,7 @@ class Asker:
         with self._lock:
             if self._posteriors is None:
                 return []
-            members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+            members = self._asked_about()
             own = members[self._posteriors[members].argmax(axis=1) == k]
             order = np.argsort(-self._posteriors[own, k], kind="stable")
             return [self._name(int(row)) for row in own[order[:count]]]
@@ -396,7 +400,7 @@ class Asker:
         posteriors = likelihood.evaluate(log_p).posteriors
         with self._lock:
             self._posteriors = posteriors
-            members = np.fromiter(self._members, dtype=np.intp, count=len(self._members))
+            members = self._asked_about()
             self._chooser.look(posteriors, members, groups)
 
     def _guess(self, groups: Groups | None) -> tuple[FloatArray, NDArray[np.intp] | None]:

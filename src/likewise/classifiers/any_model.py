@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from likewise.engines.rows import is_sparse
+from likewise.engines.rows import as_table, is_sparse
 from likewise.scores.encoding import as_numbers, is_finite_table
 
 __all__ = ["as_untouched", "starting_numbers"]
@@ -22,12 +22,7 @@ def as_untouched(clf: Any, X: Any, *, reset: bool = True) -> Any:
     reset : bool
         Whether columns are remembered rather than compared with those of `fit`.
     """
-    if is_sparse(X):
-        X = X.tocsr()
-    elif not hasattr(X, "shape"):
-        array = np.asarray(X)
-        # Beside text, numpy would turn numbers into text too.
-        X = np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    X = as_table(X)
     if len(X.shape) == 1 and not hasattr(X, "iloc") and X.dtype.kind not in "OUS":
         raise ValueError(
             "Expected a table of rows and columns, got a 1D array. Reshape your data with "

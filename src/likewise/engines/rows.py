@@ -14,6 +14,7 @@ __all__ = [
     "RowSets",
     "Table",
     "as_slice",
+    "as_table",
     "count_positions",
     "is_sparse",
     "row_numbers",
@@ -85,6 +86,17 @@ def row_numbers(positions: Positions) -> NDArray[np.intp]:
 def is_sparse(table: Table) -> bool:
     """Tell whether a table is a scipy sparse matrix or array."""
     return bool(sp.issparse(table))
+
+
+def as_table(X: Any) -> Table:
+    """Return a table whose rows can be taken; data frames keep their kind and names."""
+    if is_sparse(X):
+        return X.tocsr()
+    if hasattr(X, "shape"):
+        return X
+    array = np.atleast_1d(np.asarray(X))
+    # Beside text, numpy would turn numbers into text too.
+    return np.atleast_1d(np.asarray(X, dtype=object)) if array.dtype.kind in "US" else array
 
 
 def take_rows(table: Table, positions: Positions) -> Table:

@@ -17,13 +17,12 @@ from threadpoolctl import threadpool_limits
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs
 from likewise.classifiers.scoring import ScoresTrueClasses
-from likewise.engines.rows import is_sparse
+from likewise.engines.rows import as_table, is_sparse
 from likewise.report.checks import Check, check_independence, check_moment_ratios
 from likewise.report.estimates import Estimate, LabelFreeReport
 from likewise.report.judgement import Judgement, agreement, draw_values, judge
 from likewise.report.predictions import (
     Predicted,
-    as_table,
     cross_fitted,
     innermost,
     read_classes,

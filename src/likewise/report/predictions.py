@@ -15,14 +15,13 @@ from sklearn.utils import check_array
 
 from likewise.beliefs.base import HeldOut
 from likewise.classifiers.pair import PairClassifier
-from likewise.engines.rows import is_sparse, take_rows
+from likewise.engines.rows import take_rows
 from likewise.scores.encoding import as_numbers
 from likewise.statements.known import is_missing
 
 __all__ = [
     "Classes",
     "Predicted",
-    "as_table",
     "cross_fitted",
     "innermost",
     "read_classes",
@@ -71,17 +70,6 @@ class Predicted:
     held_out: IntArray
     own: IntArray
     clones: IntArray
-
-
-def as_table(X: Any) -> Any:
-    """Return a table whose rows can be taken; data frames keep their kind and names."""
-    if is_sparse(X):
-        return X.tocsr()
-    if hasattr(X, "shape"):
-        return X
-    array = np.atleast_1d(np.asarray(X))
-    # Beside text, numpy would turn numbers into text too.
-    return np.atleast_1d(np.asarray(X, dtype=object)) if array.dtype.kind in "US" else array
 
 
 def reference_rows(clf: Any, X: Any) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -50,6 +49,8 @@ def gradient_boosting(random_state: Any = None) -> Pipeline:
     ----------
     random_state : int, RandomState instance or None
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to load, and rarely needed
+
     return make_pipeline(
         CategoryNumbers(), HistGradientBoostingClassifier(random_state=random_state)
     )

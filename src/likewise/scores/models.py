@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
@@ -113,6 +112,8 @@ def check_learns(estimator: Any) -> None:
 
 def _weight_parameter(estimator: Any) -> str:
     """Return the name under which `fit` takes the weights of rows."""
+    from sklearn.ensemble import VotingClassifier  # slow to load, and rarely needed
+
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         return f"{name}__{_weight_parameter(last)}"
