@@ -149,7 +149,7 @@ def test_columns_are_matched_by_name_and_others_are_left_aside(model: Path, succ
     result = succeed("predict", "model.skops", "shuffled.csv")
     assert result.stdout == expected
     assert result.stderr.splitlines() == [
-        "likewise: columns that the model was not fitted on are left aside: note."
+        "likewise: columns that the model was not fitted on are left aside: 'note'."
     ]
 
 

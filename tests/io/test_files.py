@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,91 @@ def test_a_file_in_an_input_folder_is_no_output(tmp_path: Path, name: str) -> No
     with pytest.raises(ValueError, match=r"is in the input folder .*rows; name a file elsewhere"):
         check_output(tmp_path / name, inputs=[tmp_path / "rows"])
     assert check_output(tmp_path / "m.skops", inputs=[tmp_path / "rows"]) == tmp_path / "m.skops"
+
+
+@contextmanager
+def largest_file(n_bytes: int) -> Iterator[None]:
+    """Let no file grow beyond a size, as on a disk that is nearly full."""
+    resource = pytest.importorskip("resource", reason="no limits of files here")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_links_that_lead_to_each_other_are_no_output(tmp_path: Path) -> None:
+    path = tmp_path / "loop.csv"
+    path.symlink_to("pool.csv")
+    (tmp_path / "pool.csv").symlink_to("loop.csv")
+    with pytest.raises(ValueError, match=r"loop\.csv is a link that leads back to itself"):
+        check_output(path)
+    with pytest.raises(OSError, match=r"symbolic links.*loop\.csv"), replacing(path):
+        pass
+
+
+def test_a_link_to_nowhere_names_the_folder_that_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "link.csv"
+    path.symlink_to(tmp_path / "gone" / "real.csv")
+    with pytest.raises(ValueError, match=r"The folder .*gone for link\.csv does not exist"):
+        check_output(path)
+
+
+def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 251 + ".csv")
+    check_output(path)
+    write_table(path, {"id": np.array([1])})
+    assert path.read_text() == "id\n1\n"
+    with pytest.raises(ValueError, match=r"The name .*nnn.* is too long"):
+        check_output(tmp_path / ("n" * 252 + ".csv"))
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match=r"file.model\.skops cannot be made"):
+        check_output(tmp_path / "file" / "model.skops")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that takes no files here")
+def test_a_folder_that_takes_no_file_is_told_before_the_work() -> None:
+    with pytest.raises(ValueError, match=r"/proc/model\.skops cannot be written"):
+        check_output("/proc/model.skops")
+
+
+def test_a_full_disk_is_told_before_the_work(tmp_path: Path) -> None:
+    with largest_file(100), pytest.raises(ValueError, match=r"model\.skops cannot be written"):
+        check_output(tmp_path / "model.skops")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_leaves_the_old_file_and_the_error_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_text("old")
+    ids = np.arange(100_000)
+    with largest_file(1 << 17), pytest.raises(OSError, match=r"old\.csv") as caught:
+        write_table(path, {"id": ids})
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_device_is_named() -> None:
+    with (
+        pytest.raises(OSError, match="/dev/full"),
+        replacing("/dev/full") as stream,
+    ):
+        stream.write(b"one")
+
+
+def test_errors_of_other_files_keep_their_names(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "new"):
+        (tmp_path / "other").read_bytes()
+    assert caught.value.filename == str(tmp_path / "other")
+
+
+def test_an_outputs_name_is_shown_escaped(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="does not exist") as caught:
+        check_output(tmp_path / "\x1b[31m" / "\udcff")
+    assert str(caught.value).isprintable()

@@ -16,8 +16,10 @@ def main() -> None:
     except ImportError as error:
         sys.exit(_without_extra(error))
     from likewise.cli.app import app
+    from likewise.cli.streams import checked_streams
 
-    app()
+    with checked_streams():
+        app()
 
 
 def _without_extra(error: ImportError) -> int:

@@ -1,5 +1,7 @@
 """The commands under one name, and how any of them ends: well, or with one plain sentence."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -14,25 +16,53 @@ from likewise.cli.predict import predict
 from likewise.cli.prior import prior
 from likewise.cli.report import report
 from likewise.cli.reproduce import reproduce
-from likewise.cli.terminal import complain, plain_warnings
+from likewise.cli.streams import drop_stdout
+from likewise.cli.terminal import STDOUT, complain, plain_warnings, say
 
 __all__ = ["app"]
+
+
+_USAGE_ERRORS: tuple[type[BaseException], ...] = tuple(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""Typer has taken click in: by its name, the class is found in every release."""
 
 
 class _PlainGroup(TyperGroup):
     """Says in one sentence what bad input was; a bug still shows its traceback."""
 
+    def make_context(self, *given: Any, **options: Any) -> Any:
+        with _plain_ends():
+            return super().make_context(*given, **options)
+
     def invoke(self, ctx: Any) -> Any:
-        with plain_warnings():
-            try:
-                return super().invoke(ctx)
-            except BrokenPipeError:  # whoever read our output has seen enough
-                raise
-            except (ValueError, OSError, ImportError) as error:
-                complain(error)
-                raise typer.Exit(2) from None
-            except KeyboardInterrupt:
-                raise typer.Exit(130) from None
+        with plain_warnings(), _plain_ends():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _plain_ends() -> Iterator[None]:
+    """Turn what bad input and interrupts raise into a sentence and an exit code."""
+    try:
+        yield
+    except _USAGE_ERRORS as error:
+        _escape_message(error)
+        raise
+    except (ValueError, OSError, ImportError) as error:
+        if isinstance(error, BrokenPipeError) and error.filename in {None, STDOUT}:
+            drop_stdout()  # whoever read it has seen enough
+            raise typer.Exit(0) from None
+        complain(error)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _escape_message(error: Any) -> None:
+    """Escape what an error repeats of the command line."""
+    from likewise.io.wording import shown
+
+    error.message = shown(error.message)
 
 
 app = typer.Typer(
@@ -49,7 +79,7 @@ app.add_typer(reproduce, name="reproduce")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"likewise {__version__}")
+        say(f"likewise {__version__}")
         raise typer.Exit
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.terminal import Json, Seed, note, show_json, track, waiting
+from likewise.cli.terminal import Json, Seed, note, say, show_json, track, waiting
 
 if TYPE_CHECKING:
     from likewise.cli.picture import Example
@@ -51,11 +51,11 @@ def demo(
     _show_judged(judged)
     _show_answered(answered)
     if picture is not None:
-        typer.echo(f"Picture: {picture}")
-    typer.echo("Next, on your own files:")
-    typer.echo("  likewise fit rows.csv pairs.csv -o model.skops")
-    typer.echo("  likewise report rows.csv pairs.csv --model model.skops")
-    typer.echo("  likewise predict model.skops new-rows.csv")
+        say(f"Picture: {picture}")
+    say("Next, on your own files:")
+    say("  likewise fit rows.csv pairs.csv -o model.skops")
+    say("  likewise report rows.csv pairs.csv --model model.skops")
+    say("  likewise predict model.skops new-rows.csv")
 
 
 def _draws(seed: int) -> tuple[Accuracies, Any]:

@@ -44,7 +44,7 @@ from likewise.cli.su_method import (
     su_pipeline,
     summarise_su,
 )
-from likewise.cli.terminal import Json, Seed, show_json, waiting
+from likewise.cli.terminal import Json, Seed, say, show_json, waiting
 from likewise.cli.wording import option_words
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def fit(
     if as_json:
         show_json(asdict(summary))
     else:
-        typer.echo(str(summary))
+        say(str(summary))
 
 
 def _opened(

@@ -33,6 +33,8 @@ _MOST_SUSPECTS = 20
 """Suspects that are listed for machines and on a page."""
 _SHOWN_SUSPECTS = 5
 """Suspects that a summary shows."""
+_LONGEST_ID = 60
+"""Characters of an id that a summary shows."""
 
 
 def pair_pipeline(
@@ -78,11 +80,13 @@ def _n_folds(inputs: "Inputs") -> int:
 
 def known_option(known: Any, n_classes: int) -> dict[str, Any]:
     """Return known classes as the pipeline's ``fit`` takes them; refuse more than there are."""
+    from likewise.io.wording import listed
+
     names = sorted({name for name in known if name is not None})
     if len(names) > n_classes:
-        shown = ", ".join(map(repr, names[:6])) + (" and more" if len(names) > 6 else "")
         raise ValueError(
-            f"--known names {len(names)} classes ({shown}), but there are to be {n_classes}: "
+            f"--known names {len(names)} classes ({listed(names, 6)}), but there are to be "
+            f"{n_classes}: "
             f"correct the names, or add --classes {len(names)}."
         )
     return {"pairclassifier__known": known}
@@ -126,7 +130,10 @@ def suspect_in_words(suspect: Mapping[str, Any]) -> str:
     >>> suspect_in_words({"ids": ["a", "b"], "relation": "same", "probability": 0.934})
     'a, b: same (wrong with probability 0.93)'
     """
-    ids = ", ".join(suspect["ids"][:6]) + (", ..." if len(suspect["ids"]) > 6 else "")
+    from likewise.io.wording import shown
+
+    first = ", ".join(shown(name, _LONGEST_ID) for name in suspect["ids"][:6])
+    ids = first + (", ..." if len(suspect["ids"]) > 6 else "")
     return f"{ids}: {suspect['relation']} (wrong with probability {suspect['probability']:.2f})"
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from likewise.cli.options import TrustOption
-from likewise.cli.terminal import Json, note, show_json, waiting
+from likewise.cli.terminal import STDOUT, Json, note, show_json, waiting
 
 __all__ = ["predict"]
 
@@ -34,6 +34,8 @@ def predict(
     Columns are matched by name; those that the model does not know are left aside.
     """
     from likewise.io import check_output, write_csv, write_table
+    from likewise.io.files import blaming
+    from likewise.io.wording import shown
 
     if output is not None:
         check_output(output, table=True, inputs=(model, table))
@@ -44,9 +46,24 @@ def predict(
     if as_json:
         show_json(_summary(columns, classes, output))
     elif output is None:
-        write_csv(sys.stdout, columns)
+        with blaming(STDOUT):
+            write_csv(sys.stdout, _escaped(columns) if sys.stdout.isatty() else columns)
     else:
-        note(f"{len(columns['prediction']):,} predictions are in {output}.")
+        note(f"{len(columns['prediction']):,} predictions are in {shown(output)}.")
+
+
+def _escaped(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns as a terminal may show them: what a cell holds must not command it."""
+    import numpy as np
+
+    from likewise.io.wording import escaped
+
+    return {
+        escaped(name): np.array(
+            [escaped(cell) if isinstance(cell, str) else cell for cell in column.tolist()], object
+        )
+        for name, column in columns.items()
+    }
 
 
 def _classify(
@@ -54,6 +71,7 @@ def _classify(
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the columns of the answer, and the classes that there are."""
     from likewise.io import feature_matrix, load_model, read_table
+    from likewise.io.wording import listed
 
     model = load_model(model_path, trusted)
     table = read_table(
@@ -61,7 +79,7 @@ def _classify(
     )
     unused = [name for name in table.columns if name not in model.features.names]
     if unused:
-        note(f"columns that the model was not fitted on are left aside: {', '.join(unused)}.")
+        note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     columns = {
         "id": table.ids,

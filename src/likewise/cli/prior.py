@@ -24,7 +24,7 @@ from likewise.cli.options import (
     refuse_given,
     statement_settings,
 )
-from likewise.cli.terminal import Json, Seed, counting, show_json, waiting
+from likewise.cli.terminal import Json, Seed, counting, say, show_json, waiting
 from likewise.cli.wording import (
     aligned,
     columns_in_words,
@@ -98,7 +98,7 @@ def prior(
     if as_json:
         show_json(asdict(result))
     else:
-        typer.echo(str(result))
+        say(str(result))
 
 
 def _estimate(

@@ -28,7 +28,7 @@ from likewise.cli.options import (
 )
 from likewise.cli.pair_method import first_suspects, pair_pipeline, suspect_in_words
 from likewise.cli.report_page import save_report
-from likewise.cli.terminal import Json, Seed, show_json, waiting
+from likewise.cli.terminal import Json, Seed, say, show_json, waiting
 from likewise.cli.wording import option_words
 
 if TYPE_CHECKING:
@@ -114,13 +114,13 @@ def report(
     if as_json:
         show_json(content)
         return
-    typer.echo(str(found))
+    say(str(found))
     if suspects:
-        typer.echo(f"Statements that may be wrong: {content['suspect_count']:,}; the first are")
+        say(f"Statements that may be wrong: {content['suspect_count']:,}; the first are")
         for suspect in suspects[:5]:
-            typer.echo(f"  {suspect_in_words(suspect)}")
+            say(f"  {suspect_in_words(suspect)}")
     if output is not None:
-        typer.echo(f"Report: {output}")
+        say(f"Report: {output}")
 
 
 def _check_output(output: Path, inputs: Sequence[Path]) -> None:

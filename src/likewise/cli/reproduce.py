@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.terminal import Json, note, show_json, track
+from likewise.cli.terminal import Json, note, say, show_json, track
 
 if TYPE_CHECKING:
     from likewise.experiments.document import Section, Table
@@ -142,7 +142,7 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     if failed:
         note(f"{failed} trials failed; the report says why.")
     for path in files:
-        typer.echo(str(path))
+        say(str(path))
 
 
 def _plan_of(experiment: "Experiment", wishes: _Wishes) -> "tuple[Experiment, Plan]":

@@ -1,6 +1,10 @@
-"""What the commands say and where: results on stdout, everything else on stderr."""
+"""What the commands say and where: results on stdout, everything else on stderr.
+
+Names and cells of files are in what is said, so that all of it is escaped here.
+"""
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,17 +14,21 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 __all__ = [
+    "STDOUT",
     "Json",
     "Seed",
     "complain",
     "counting",
     "note",
     "plain_warnings",
+    "say",
     "show_json",
     "track",
     "waiting",
 ]
 
+STDOUT = "stdout"
+"""What an error calls the file that results go to."""
 _LARGEST_SEED = 2**32 - 1
 """Of numpy's RandomState, which scikit-learn takes its random numbers from."""
 
@@ -38,19 +46,50 @@ Seed = Annotated[
 
 Item = TypeVar("Item")
 
+_LONGEST_NOTE = 4000
+"""Characters: a sentence that names a few columns and files of any length is shorter."""
+
 
 def complain(error: Exception) -> None:
     """Say on stderr, in one line, what was wrong."""
     if isinstance(error, OSError) and error.strerror:
-        message = f"{error.filename}: {error.strerror}." if error.filename else error.strerror
+        file = _file_name(error)
+        message = f"{file}: {error.strerror}." if file else f"{error.strerror}."
+    elif isinstance(error, UnicodeEncodeError):
+        message = (
+            f"stdout takes only {error.encoding}, which does not have every character of the "
+            "result; set PYTHONIOENCODING=utf-8, or name a file with --output."
+        )
     else:
         message = str(error) or type(error).__name__
     note(message)
 
 
+def _file_name(error: OSError) -> str:
+    name = error.filename
+    if not isinstance(name, str | bytes | os.PathLike):  # None, or the number of an open file
+        return ""
+    from likewise.io.wording import shown
+
+    return shown(os.fsdecode(name))
+
+
 def note(message: str) -> None:
     """Say something on stderr, in one line."""
-    typer.echo(f"likewise: {' '.join(message.split())}", err=True)
+    from likewise.io.wording import shown
+
+    typer.echo(f"likewise: {shown(' '.join(message.split()), _LONGEST_NOTE)}", err=True)
+
+
+def say(text: str) -> None:
+    """Say something on stdout, in as many lines as it has."""
+    from likewise.io.files import blaming
+    from likewise.io.wording import escaped
+
+    lines = "\n".join(escaped(line) for line in text.split("\n"))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    with blaming(STDOUT):
+        typer.echo(lines.encode(encoding, "backslashreplace").decode(encoding))
 
 
 @contextmanager
@@ -67,7 +106,8 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def show_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
-    typer.echo(json.dumps(content, indent=2, allow_nan=False, default=str))
+    text = json.dumps(content, indent=2, allow_nan=False, default=str)
+    say(text.replace("\x7f", r"\u007f"))  # the one control character that JSON leaves as it is
 
 
 def _on_terminal() -> bool:

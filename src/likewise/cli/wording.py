@@ -35,8 +35,13 @@ _OPTIONS = {
 
 
 def aligned(lines: Iterable[tuple[str, str]]) -> str:
-    """Return lines of a name and a value, the values below each other."""
-    return "\n".join(f"{name:<18}{value}" for name, value in lines)
+    """Return lines of a name and a value, the values below each other.
+
+    A value stays on its line, whatever a file has put into it.
+    """
+    from likewise.io.wording import escaped
+
+    return "\n".join(f"{escaped(name):<18}{escaped(value)}" for name, value in lines)
 
 
 def columns_in_words(names: Sequence[str], text_names: Sequence[str]) -> str:
