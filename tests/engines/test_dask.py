@@ -60,7 +60,10 @@ def test_bad_pairs_are_named(sample: SUSample) -> None:
     frame = dd.from_pandas(table(sample.unlabeled).assign(id=range(200)), npartitions=2)
     array = da.from_array(sample.unlabeled, chunks=(60, 21))
     for source, message in (
-        (PairSource(frame, np.array([[1, 2], [3, 900]])), "Pair 1 names 3 and 900"),
+        (
+            PairSource(frame, np.array([[1, 2], [3, 900]])),
+            "Pair 1 names 900, but there is no such id",
+        ),
         (PairSource(frame, np.array([[1, 1]])), "Pair 0 joins 1 with itself"),
         (PairSource(frame[NAMES], np.array([[1, 2]])), "no column 'id'"),
         (PairSource(frame, frame), "no column 'left_x0'"),

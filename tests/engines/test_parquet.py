@@ -87,8 +87,8 @@ def test_unknown_and_repeated_ids_are_named(
     with pytest.raises(ValueError, match="the id same more than once"):
         read(open_engine(PairSource(twice, np.array([["same", "r1"]]))))
     numbers = write_parts(frame.assign(id=range(200)), tmp_path / "numbers", 1, 100)
-    with pytest.raises(ValueError, match="ids of type"):
-        open_engine(PairSource(numbers, np.array([["r1", "r2"]])))
+    with pytest.raises(ValueError, match="Pair 0 names r1, but there is no such id"):
+        read(open_engine(PairSource(numbers, np.array([["r1", "r2"]]))))
 
 
 def test_pack_returns_a_source_that_has_read_no_rows(
@@ -109,7 +109,7 @@ def test_only_the_chosen_columns_are_read(sample: SUSample, tmp_path: Path) -> N
     frame = table(sample.unlabeled).assign(text="never read")
     path = write_parts(frame, tmp_path / "text", 1, 100)
     left, right = (write_parts(frame, tmp_path / side, 1, 100) for side in ("left", "right"))
-    with pytest.raises(ValueError, match=r"Column 'text' of .*part-0\.parquet holds .*string"):
+    with pytest.raises(ValueError, match=r"Column 'text' of .*/text holds text, not numbers"):
         open_engine(PairSource(path, (left, right)))
     engine = open_engine(PairSource(ds.dataset(path), (left, right), columns=["x3", "x1"]))
     assert engine.feature_names == ("x3", "x1")
@@ -140,7 +140,7 @@ class TestFaults:
 
     def test_a_file_that_is_not_parquet(self, folder: Path) -> None:
         (folder / "part-1.parquet").write_bytes(b"PAR1 but not really")
-        with pytest.raises(OSError, match=r"part-1\.parquet"):
+        with pytest.raises(ValueError, match=r"part-1\.parquet cannot be read as a Parquet file"):
             open_engine(PairSource(folder, (folder, folder)))
 
     def test_a_file_that_is_removed_before_it_is_read(self, folder: Path) -> None:
@@ -154,7 +154,7 @@ class TestFaults:
         content = bytearray(path.read_bytes())
         content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
         path.write_bytes(content)
-        with pytest.raises(OSError, match=r"part-1\.parquet"):
+        with pytest.raises(ValueError, match=r"part-1\.parquet cannot be read as a Parquet file"):
             lw.SUClassifier(prior=0.7).fit(PairSource(folder, (folder, folder)))
 
 

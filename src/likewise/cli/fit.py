@@ -210,7 +210,7 @@ def _opened(
             as_statements=as_statements,
             **columns,
         )
-    _check_in_memory(table, scheduler)
+    _check_in_memory(scheduler)
     return nullcontext(read_inputs(table, pairs, gaps=gaps, **columns))
 
 
@@ -233,11 +233,9 @@ def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], outp
     return summarise(pipeline, inputs, str(output), warnings)
 
 
-def _check_in_memory(table: Path, scheduler: str | None) -> None:
+def _check_in_memory(scheduler: str | None) -> None:
     if scheduler is not None:
         raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
-    if table.is_dir():
-        raise ValueError(f"{table} is a folder: add --engine parquet if it holds Parquet files.")
 
 
 def _check_rows_file(rows: Path, output: Path, files: Sequence[Path]) -> None:

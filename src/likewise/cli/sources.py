@@ -73,7 +73,7 @@ def open_inputs(
     )
     opened = open_statements if as_statements and columns.by_ids else open_files
     with _cluster(scheduler), _showing_passes() as show:
-        yield opened(table, pairs, columns, by_dask=engine is EngineName.DASK, on_rows=show)
+        yield opened(pairs, columns, by_dask=engine is EngineName.DASK, on_rows=show)
 
 
 def learn_from_files(pipeline: Any, inputs: "SourceInputs", known: Any = None) -> None:

@@ -13,20 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.engines.base import Block, Engine, Kernel, Part, Sums, ValuedKernel, add_sums, cut
+from likewise.engines.frames import (
+    frame_array,
+    frame_keys,
+    frame_names,
+    is_frame,
+    join_members,
+    with_id_column,
+)
 from likewise.engines.joining import (
     NamedPairs,
     are_named,
     check_not_selves,
+    id_columns,
     members_of,
     positions_by_ids,
     positions_by_numbers,
 )
-from likewise.engines.parquet import naming, parquet_schema, row_groups
 from likewise.engines.source import PairSource
-from likewise.io.arrow import import_pyarrow
+from likewise.io.wording import listed
 
-_PARTITION_ROWS = 1 << 18
-"""Rows of Parquet files in a partition, or those of one row group if they are more."""
 _FAN_IN = 8
 """How many sums are added up in one task of the tree."""
 
@@ -40,8 +46,9 @@ class DaskEngine(Engine):
     pairs : dict from part to _Partitions, or NamedPairs of such
         Left and right members of each kind of pairs, aligned.
     names : tuple of str, optional
-    ids : dask series, optional
-        Ids of the unlabeled rows, where pairs name these; else they name row numbers.
+    ids : dask data frame, optional
+        Its one column has the ids of the unlabeled rows, where pairs name these; else they name
+        row numbers.
     """
 
     def __init__(
@@ -80,8 +87,8 @@ class DaskEngine(Engine):
             return None
         if self._ids is None:
             return positions_by_numbers(self._pairs)
-        ids = _as_arrow(self._ids.compute())
-        return positions_by_ids(self._pairs, ids, str(self._ids.name))
+        (id_column,) = self._ids.columns
+        return positions_by_ids(self._pairs, frame_keys(self._ids, id_column), id_column)
 
     def _part(self, part: Part) -> "_Partitions":
         return self._unlabeled if part == "unlabeled" else members_of(self._pairs[part])
@@ -223,7 +230,7 @@ class _Partitions(NamedTuple):
 
 def open_dask(source: PairSource) -> DaskEngine:
     """Return the engine of Dask arrays or data frames; only the lengths of partitions are read."""
-    if _is_frame(source.unlabeled):
+    if is_frame(source.unlabeled):
         return _open_frame(source)
     unlabeled = _sized(source.unlabeled)
     members = {part: _members(p, unlabeled, part) for part, p in source.pairs.items()}
@@ -244,75 +251,41 @@ def _members(pairs: Any, unlabeled: Any, name: str) -> _Partitions | NamedPairs:
 
 
 def _open_frame(source: PairSource) -> DaskEngine:
-    frame = source.unlabeled
-    names, id_column = _feature_names(frame, source), source.id_column
+    id_column = source.id_column
+    frame = with_id_column(source.unlabeled, id_column)
+    names = frame_names(source.unlabeled, source)
     members: dict[Part, _Partitions | NamedPairs] = {}
     for part, pairs in source.pairs.items():
         if isinstance(pairs, tuple) and len(pairs) == 2:
-            sides = _array(pairs[0], names), _array(pairs[1], names)
+            sides = frame_array(pairs[0], names), frame_array(pairs[1], names)
             members[part] = _Partitions.of_pairs(*sides, len(names), part)
-        elif _is_frame(pairs) and {"left", "right"} != set(pairs.columns):
+        elif is_frame(pairs) and {"left", "right"} != set(pairs.columns):
             members[part] = _side_by_side(pairs, names, part)
         else:
             members[part] = _name_by_ids(frame, pairs, names, id_column, part)
-    ids = frame[id_column] if id_column in frame.columns else None
-    return DaskEngine(_array(frame, names), members, names, ids)
+    ids = frame[[id_column]] if id_column in frame.columns else None
+    return DaskEngine(frame_array(frame, names), members, names, ids)
 
 
 def _name_by_ids(
     frame: Any, pairs: Any, names: Sequence[str], id_column: str, name: str
 ) -> NamedPairs:
     """Return pairs by ids; their members are joined when they are first read."""
-    import pandas as pd
-
     if id_column not in frame.columns:
         raise ValueError(
-            f"There is no column {id_column!r} that the ids of the pairs could stand in; there are "
-            f"{', '.join(map(str, frame.columns))}."
+            f"There is no column {listed([id_column])} that the ids of the pairs could stand in; "
+            f"there are {listed(list(map(str, frame.columns)))}."
         )
-    if not hasattr(pairs, "columns"):
-        pairs = pd.DataFrame(np.asarray(pairs), columns=["left", "right"])
-    elif _is_frame(pairs):
-        pairs = pairs[["left", "right"]].compute()  # two ids for each pair: nothing beside the rows
-    check_not_selves(pairs["left"].to_numpy(), pairs["right"].to_numpy())
+    if is_frame(pairs):  # two ids for each pair: nothing beside the rows
+        left, right = (frame_keys(pairs, side) for side in ("left", "right"))
+    else:
+        left, right = id_columns(pairs, name)
+    check_not_selves(left, right)
     return NamedPairs(
-        _as_arrow(pairs["left"]),
-        _as_arrow(pairs["right"]),
-        lambda: _side_by_side(_join(frame, pairs, names, id_column), names, name),
+        left,
+        right,
+        lambda: _side_by_side(join_members(frame, left, right, names, id_column), names, name),
     )
-
-
-def _as_arrow(ids: Any) -> Any:
-    """Return a pandas series of ids as one pyarrow array."""
-    found = import_pyarrow().array(ids)
-    return found.combine_chunks() if hasattr(found, "chunks") else found
-
-
-def _join(frame: Any, pairs: Any, names: Sequence[str], id_column: str) -> Any:
-    """Return a frame with the members of every pair in columns left_* and right_*, in order."""
-    import dask.dataframe as dd
-
-    pairs = pairs[["left", "right"]].reset_index(drop=True).rename_axis("pair").reset_index()
-    from_pandas: Any = dd.from_pandas
-    joined = from_pandas(pairs, npartitions=frame.npartitions)
-    members = frame[[id_column, *names]]
-    for side in ("left", "right"):
-        renamed = {id_column: side, **{name: f"{side}_{name}" for name in names}}
-        joined = joined.merge(members.rename(columns=renamed), on=side, how="inner")
-    joined = joined.drop(columns=["left", "right"]).set_index("pair").persist()
-    _check_joined(joined.index.compute().to_numpy(), pairs, id_column)
-    return joined
-
-
-def _check_joined(found: Any, pairs: Any, id_column: str) -> None:
-    """Raise unless every pair was found exactly once."""
-    counts = np.bincount(found, minlength=len(pairs))
-    if (counts == 1).all():
-        return
-    first = int(np.argmax(counts != 1))
-    left, right = pairs.loc[first, ["left", "right"]]
-    where = "is not in" if counts[first] == 0 else "is more than once in"
-    raise ValueError(f"Pair {first} names {left} and {right}, one of which {where} {id_column!r}.")
 
 
 def _side_by_side(frame: Any, names: Sequence[str], name: str) -> _Partitions:
@@ -329,15 +302,9 @@ def _side_by_side(frame: Any, names: Sequence[str], name: str) -> _Partitions:
             "right_* for every feature, or ids in columns left and right."
         )
     left, right = (
-        _array(frame, [f"{side}_{column}" for column in names]) for side in ("left", "right")
+        frame_array(frame, [f"{side}_{column}" for column in names]) for side in ("left", "right")
     )
     return _Partitions.of_pairs(left, right, len(names), name, held=frame)
-
-
-def _array(frame: Any, names: Sequence[str]) -> Any:
-    """Return columns of a frame as an array; one column is read to learn the lengths."""
-    lengths = frame[[names[0]]].map_partitions(len).compute()
-    return frame[list(names)].to_dask_array(lengths=tuple(int(n) for n in lengths))
 
 
 def _sized(array: Any) -> Any:
@@ -367,57 +334,6 @@ def _row_numbers(pairs: Any, n_rows: int, name: str) -> Any:
         )
     check_not_selves(numbers[:, 0], numbers[:, 1])
     return numbers
-
-
-def _feature_names(frame: Any, source: PairSource) -> tuple[str, ...]:
-    if source.columns is not None:
-        return tuple(source.columns)
-    return tuple(str(name) for name in frame.columns if name != source.id_column)
-
-
-def parquet_frame(files: Any, columns: Sequence[str], name: str) -> Any:
-    """Return columns of Parquet files as a Dask data frame of their row groups.
-
-    Unlike Dask's own reader it names the file if one cannot be read.
-
-    Parameters
-    ----------
-    files : file, folder, list of files or pyarrow dataset
-    columns : names
-    name : str
-        What the files are, for messages.
-    """
-    import dask.dataframe as dd
-
-    from_map: Any = dd.from_map
-    meta = parquet_schema(files, name).empty_table().select(list(columns)).to_pandas()
-    return from_map(partial(_read_groups, list(columns)), _pieces(files, name), meta=meta)
-
-
-def _pieces(files: Any, name: str) -> list[tuple[str, list[int]]]:
-    """Return files with some of their row groups, together about as many rows as make a task."""
-    pieces: list[tuple[str, list[int]]] = []
-    room = 0
-    for path, group, size in row_groups(files, name):
-        if not pieces or pieces[-1][0] != path or room < size:
-            pieces.append((path, []))
-            room = _PARTITION_ROWS
-        pieces[-1][1].append(group)
-        room -= size
-    return pieces
-
-
-def _read_groups(columns: list[str], piece: tuple[str, list[int]]) -> Any:
-    """Return row groups of a file as a data frame; runs on a worker."""
-    from pyarrow.parquet import ParquetFile
-
-    path, groups = piece
-    with naming(path), ParquetFile(path) as file:
-        return file.read_row_groups(groups, columns=columns).to_pandas()
-
-
-def _is_frame(rows: Any) -> bool:
-    return hasattr(rows, "map_partitions") and hasattr(rows, "columns")
 
 
 def _sum_partition(kernel: Kernel, start: int, *tables: Any) -> Sums | None:

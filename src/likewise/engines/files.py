@@ -13,14 +13,18 @@ import numpy as np
 
 from likewise.engines.base import Block, Engine, Kernel, Part
 from likewise.engines.finite import raise_not_finite
-from likewise.engines.parquet import parquet_schema, read_parquet
 from likewise.engines.scaled import Moments, ScaledEngine
 from likewise.engines.source import OpenSource, PairSource, open_engine
-from likewise.io.arrow import as_text
-from likewise.io.features import Features
+from likewise.io.answers import is_answer_file
+from likewise.io.arrow import import_pyarrow, is_text
+from likewise.io.columns import open_columns
+from likewise.io.features import Features, check_type, choose_names, feature_matrix
 from likewise.io.inputs import Inputs
-from likewise.io.pairs import Pairs, pairs_of
-from likewise.io.tables import Table
+from likewise.io.lookup import find_columns
+from likewise.io.pairs import STATEMENT_COLUMNS, Pairs, read_pairs
+from likewise.io.parquet import ParquetFiles
+from likewise.io.tables import Table, find_id_column
+from likewise.io.wording import listed, shown
 
 __all__ = ["FileColumns", "SourceInputs", "choose_columns", "open_files", "open_statements"]
 
@@ -90,23 +94,45 @@ class SourceInputs(Inputs):
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Which columns are features, which one holds ids, and whether pairs are given by ids."""
+    """A table in Parquet files: which columns are features, and which one holds ids.
 
+    Attributes
+    ----------
+    path : Path
+        Of the table.
+    files : ParquetFiles
+    features : tuple of str
+    id_column : str, optional
+    ids : Table, optional
+        The ids of all rows, where pairs are given by them.
+    """
+
+    path: Path
+    files: ParquetFiles
     features: tuple[str, ...]
     id_column: str | None
-    by_ids: bool
+    ids: Table | None
 
-    def read_ids(self, table: Path) -> Table:
-        """Return the ids of all rows."""
-        column = cast(str, self.id_column)
-        ids = read_parquet(table, [column], str(table)).column(0).combine_chunks()
-        return Table.of(table, column, ids)
+    @property
+    def by_ids(self) -> bool:
+        """Whether pairs are given by ids."""
+        return self.ids is not None
 
     def of_pairs(self) -> list[str]:
-        """Return the columns to read of the pairs."""
-        if self.by_ids:
-            return ["left", "right"]
+        """Return the columns of pairs that are rows of their own."""
         return [f"{side}_{name}" for side in ("left", "right") for name in self.features]
+
+    def refuse_values(self) -> None:
+        """Raise if a value is missing or infinite, in the words that are used for tables in memory.
+
+        One column after the other is read for that.
+        """
+        if self.ids is None:
+            return
+        for name in self.features:
+            (column,) = self.files.read([name])
+            rows = Table(self.path, self.ids.id_column, self.ids.ids, self.ids.keys, {name: column})
+            feature_matrix(rows, Features((name,)))
 
 
 def choose_columns(
@@ -118,7 +144,7 @@ def choose_columns(
     drop: Sequence[str] = (),
     as_statements: bool = False,
 ) -> FileColumns:
-    """Choose from the columns of Parquet files, of which only footers are read.
+    """Choose from the columns of Parquet files, of which only footers and ids are read.
 
     Parameters
     ----------
@@ -134,75 +160,63 @@ def choose_columns(
     -------
     FileColumns
     """
-    schema = parquet_schema(table, str(table))
-    of_pairs = set(parquet_schema(pairs, str(pairs)).names)
-    by_ids = {"left", "right"} <= of_pairs
-    if as_statements:
-        by_ids |= {"id", "group"} <= of_pairs
+    files = ParquetFiles.of(table, str(table))
+    in_pairs, by_ids = _look_at_pairs(pairs, as_statements=as_statements)
+    if by_ids:
+        found_id: str | None = find_id_column(table, files.names, id_column)
+        ids = Table.of(table, cast(str, found_id), *files.read_ids(cast(str, found_id)))
+        others = [name for name in files.names if name != found_id]
     else:
-        _check_pairs(pairs, of_pairs, by_ids=by_ids)
-    found_id = _find_id(table, schema.names, id_column, needed=by_ids)
-    others = [name for name in schema.names if name != found_id]
-    if not by_ids:
-        others = [name for name in others if f"left_{name}" in of_pairs]
-    chosen = _choose_features(table, others, keep, drop)
-    _check_numbers(table, schema, chosen)
-    return FileColumns(chosen, found_id, by_ids)
+        found_id, ids = _find_id(table, files.names, id_column), None
+        others = [n for n in files.names if n != found_id and f"left_{n}" in in_pairs]
+    chosen = choose_names(table, found_id, others, keep, drop)
+    kinds = {name: files.type_of(name) for name in chosen}
+    for name, kind in kinds.items():
+        check_type(table, name, kind)
+    for name, kind in kinds.items():
+        if is_text(kind):
+            raise ValueError(
+                f"{shown(table)}, column {listed([name])}: with --engine, columns hold numbers, "
+                f"not text; leave it out with --drop {shown(name)}, or turn it into numbers."
+            )
+    return FileColumns(table, files, chosen, found_id, ids)
 
 
-def _check_pairs(pairs: Path, names: set[str], *, by_ids: bool) -> None:
-    if by_ids and "relation" in names:
+def _look_at_pairs(pairs: Path, *, as_statements: bool) -> tuple[frozenset[str], bool]:
+    """Return the names of the columns of pairs, and whether these are given by ids."""
+    if not pairs.is_dir() and is_answer_file(pairs):
+        names: tuple[str, ...] = ("left", "right", "relation")
+    else:
+        names = open_columns(pairs).names
+    stored = find_columns(pairs, names, STATEMENT_COLUMNS)
+    are_pairs, are_groups = {"left", "right"} <= set(stored), {"id", "group"} <= set(stored)
+    if not as_statements:
+        _check_pairs(pairs, "relation" in stored and are_pairs, are_groups and not are_pairs)
+    are_rows = any(name.startswith("left_") for name in names)
+    return frozenset(names), are_pairs or not are_rows
+
+
+def _check_pairs(pairs: Path, have_relations: bool, are_groups: bool) -> None:
+    if have_relations:
         raise ValueError(
-            f"{pairs} has a column 'relation', but with --engine and --method su all pairs are "
-            "similar ones: keep those, and leave the column out."
+            f"{shown(pairs)} has a column 'relation', but with --engine and --method su all pairs "
+            "are similar ones: keep those, and leave the column out."
         )
-    if not by_ids and {"id", "group"} <= names:
+    if are_groups:
         raise ValueError(
-            f"{pairs} is a file of groups, but with --engine and --method su only pairs are "
+            f"{shown(pairs)} is a file of groups, but with --engine and --method su only pairs are "
             "understood: columns left and right of ids."
         )
 
 
-def _find_id(table: Path, names: Sequence[str], wanted: str | None, *, needed: bool) -> str | None:
-    """Return the id column: the one that is named, or "id" in any case, or else the first."""
-    if wanted is not None:
-        if wanted not in names:
-            raise ValueError(f"{table} has no id column {wanted!r}; it has {', '.join(names)}.")
-        return wanted
-    first = names[0] if needed else None
-    return next((name for name in names if name.strip().lower() == "id"), first)
-
-
-def _choose_features(
-    table: Path, names: Sequence[str], keep: Sequence[str] | None, drop: Sequence[str]
-) -> tuple[str, ...]:
-    unknown = [name for name in (*(keep or ()), *drop) if name not in names]
-    if unknown:
-        raise ValueError(
-            f"{table} has no column {unknown[0]!r} to learn from; there are {', '.join(names)}."
-        )
-    if keep is not None:
-        return tuple(dict.fromkeys(keep))
-    chosen = tuple(n for n in names if n not in drop and not n.startswith("__index_level_"))
-    if not chosen:
-        raise ValueError(f"{table} has no column left to learn from.")
-    return chosen
-
-
-def _check_numbers(table: Path, schema: Any, names: Sequence[str]) -> None:
-    from pyarrow import types
-
-    for name in names:
-        kind = schema.field(name).type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise ValueError(
-                f"{table}, column {name!r}: with --engine, columns hold numbers, not {kind}; leave "
-                f"it out with --drop {name}, or turn it into numbers."
-            )
+def _find_id(table: Path, names: Sequence[str], wanted: str | None) -> str | None:
+    """Return the id column, which no pair needs: the one that is named, or "id", or none."""
+    if wanted is None and not any(name.strip().lower() == "id" for name in names):
+        return None
+    return find_id_column(table, names, wanted)
 
 
 def open_files(
-    table: Path,
     pairs: Path,
     columns: FileColumns,
     *,
@@ -213,8 +227,9 @@ def open_files(
 
     Parameters
     ----------
-    table, pairs : Path
+    pairs : Path
     columns : FileColumns
+        Of the table.
     by_dask : bool
         Whether Dask reads them; else they are read here.
     on_rows : callable, optional
@@ -224,14 +239,13 @@ def open_files(
     -------
     SourceInputs
     """
-    read = _read_by_dask if by_dask else _read_here
-    rows, similar = read(columns, table.resolve(), pairs.resolve())
+    rows, similar = _open_rows(columns, by_dask=by_dask), _open_pairs(pairs, columns, by_dask)
     id_column = columns.id_column or "id"
     engine = open_engine(PairSource(rows, similar, columns=columns.features, id_column=id_column))
     engine.on_rows = on_rows
-    moments, some, sides = _look(engine)
+    moments, some, sides = _look(engine, columns)
     return SourceInputs(
-        table=cast(Table, _Rows(engine.count("unlabeled"), id_column)),
+        table=columns.ids or cast(Table, _Rows(engine.count("unlabeled"), id_column)),
         features=Features(columns.features),
         X=some,
         pairs=_without_rows(engine.count("similar")),
@@ -242,7 +256,6 @@ def open_files(
 
 
 def open_statements(
-    table: Path,
     pairs: Path,
     columns: FileColumns,
     *,
@@ -253,24 +266,16 @@ def open_statements(
 
     Parameters
     ----------
-    table, pairs, columns, by_dask, on_rows
+    pairs, columns, by_dask, on_rows
         As in `open_files`.
 
     Returns
     -------
     SourceInputs
     """
-    ids = columns.read_ids(table)
-    names = parquet_schema(pairs, str(pairs)).names
-    said = read_parquet(pairs, names, str(pairs))
-    texts = {name.strip().lower(): as_text(said.column(name).combine_chunks()) for name in names}
-    statements = pairs_of(pairs, ids, texts)
-    rows: Any = table.resolve()
-    if by_dask:
-        from likewise.engines.dask import parquet_frame
-
-        rows = parquet_frame(rows, columns.features, str(table))
-    engine = open_engine(PairSource(rows, columns=columns.features))
+    ids = cast(Table, columns.ids)
+    statements = read_pairs(pairs, ids)
+    engine = open_engine(PairSource(_open_rows(columns, by_dask=by_dask), columns=columns.features))
     engine.on_rows = on_rows
     found, some = engine.map_reduce("unlabeled", _of_rows(engine))
     return SourceInputs(
@@ -279,7 +284,7 @@ def open_statements(
         X=np.concatenate(some),
         pairs=statements,
         engine=engine,
-        moments=_finite(Moments(found), engine),
+        moments=_finite(Moments(found), engine, columns),
         sides=None,
     )
 
@@ -290,29 +295,36 @@ def _without_rows(n_pairs: int) -> Pairs:
     return Pairs(np.broadcast_to(nowhere, (n_pairs, 2)), np.broadcast_to(nowhere, (0, 2)))
 
 
-def _read_here(columns: FileColumns, table: Path, pairs: Path) -> tuple[Any, Any]:
-    if not columns.by_ids:
-        return table, pairs
-    return table, read_parquet(pairs, columns.of_pairs(), str(pairs))
+def _open_rows(columns: FileColumns, *, by_dask: bool) -> Any:
+    if not by_dask:
+        return columns.files
+    from likewise.engines.frames import parquet_frame
+
+    id_column = columns.id_column if columns.by_ids else None
+    return parquet_frame(columns.files, columns.features, id_column)
 
 
-def _read_by_dask(columns: FileColumns, table: Path, pairs: Path) -> tuple[Any, Any]:
-    from likewise.engines.dask import parquet_frame
+def _open_pairs(pairs: Path, columns: FileColumns, by_dask: bool) -> Any:
+    """Return pairs as ids that are all in the table, or as files of their own."""
+    if columns.ids is not None:
+        keys = columns.ids.keys
+        left, right = np.asarray(read_pairs(pairs, columns.ids).similar).T
+        return import_pyarrow().table({"left": keys.take(left), "right": keys.take(right)})
+    files = ParquetFiles.of(pairs, str(pairs))
+    if not by_dask:
+        return files
+    from likewise.engines.frames import parquet_frame
 
-    names = [*columns.features, *([columns.id_column] if columns.by_ids else [])]
-    return (
-        parquet_frame(table, cast("list[str]", names), str(table)),
-        parquet_frame(pairs, columns.of_pairs(), str(pairs)),
-    )
+    return parquet_frame(files, columns.of_pairs())
 
 
-def _look(engine: Engine) -> tuple[Moments, Any, tuple[Any, Any]]:
+def _look(engine: Engine, columns: FileColumns) -> tuple[Moments, Any, tuple[Any, Any]]:
     """Find the moments of the columns, and evenly spaced rows and pairs, by one pass."""
     stride = -(-engine.count("similar") // _SAMPLE)
     (found, rows), (left, right) = engine.map_reduce_both(
         _of_rows(engine), lambda block: _spaced(block, stride)
     )
-    moments = _finite(Moments(found), engine)
+    moments = _finite(Moments(found), engine, columns)
     return moments, np.concatenate(rows), (np.concatenate(left), np.concatenate(right))
 
 
@@ -322,8 +334,9 @@ def _of_rows(engine: Engine) -> Kernel:
     return lambda block: ([Moments.of_rows(block.tables[0])], *_spaced(block, stride))
 
 
-def _finite(moments: Moments, engine: Engine) -> Moments:
+def _finite(moments: Moments, engine: Engine, columns: FileColumns) -> Moments:
     if not np.isfinite(moments.variance).all():
+        columns.refuse_values()
         raise_not_finite(engine)
     return moments
 

@@ -6,11 +6,10 @@ for each thread, whatever the size of the files.
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,34 +22,19 @@ from likewise.engines.base import Block, Engine, Kernel, Part, Sums, add_sums
 from likewise.engines.joining import (
     NamedPairs,
     are_named,
-    cast_ids,
     check_not_selves,
     id_columns,
     members_of,
     pair_positions,
     positions_by_ids,
 )
-from likewise.engines.source import PairSource
-from likewise.io.arrow import import_pyarrow
+from likewise.engines.source import PairSource, default_features
+from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, is_text
+from likewise.io.parquet import ParquetFiles
+from likewise.io.wording import listed, shown
 
 _TASK_ROWS = 1 << 16
 """Small row groups are read together until they hold that many rows."""
-_BATCH_ROWS = 1 << 15
-
-
-def parquet_schema(files: Any, name: str) -> Any:
-    """Return the pyarrow schema of Parquet files, all of whose footers have been read."""
-    return _Files.of(files, name).schema
-
-
-def read_parquet(files: Any, columns: Sequence[str], name: str) -> Any:
-    """Return some columns of Parquet files as a pyarrow table in memory."""
-    return _Files.of(files, name).read(columns)
-
-
-def row_groups(files: Any, name: str) -> list[tuple[str, int, int]]:
-    """Return the path, the number and the rows of every row group of Parquet files."""
-    return _Files.of(files, name).groups()
 
 
 class ParquetEngine(Engine):
@@ -93,8 +77,8 @@ class ParquetEngine(Engine):
         """Return the pairs of each kind as row numbers, if they name ids; these are read."""
         if not are_named(self._pairs.values()):
             return None
-        ids = self._unlabeled.files.read([self._id_column]).column(0).combine_chunks()
-        return positions_by_ids(self._pairs, ids, self._id_column)
+        _, keys = self._unlabeled.files.read_ids(self._id_column)
+        return positions_by_ids(self._pairs, keys, self._id_column)
 
     def _sum_over(self, part: Part, kernel: Kernel) -> Sums:
         tables: tuple[_Rows, ...] = (self._unlabeled,)
@@ -116,10 +100,10 @@ class ParquetEngine(Engine):
 
 def open_parquet(source: PairSource) -> ParquetEngine:
     """Open the files of a source; their footers are read, their rows are not."""
-    files = _Files.of(source.unlabeled, "unlabeled")
-    names = _feature_names(files, source)
-    unlabeled = _Columns(files, names, names)
+    files = ParquetFiles.of(source.unlabeled, "unlabeled")
     id_column = source.id_column
+    names = default_features(files.names, source)
+    unlabeled = _Columns(files, names, names)
     return ParquetEngine(
         unlabeled,
         {part: _open_pairs(p, unlabeled, id_column, part) for part, p in source.pairs.items()},
@@ -132,24 +116,23 @@ def _open_pairs(
 ) -> "tuple[_Rows, _Rows] | NamedPairs":
     names = unlabeled.names
     if isinstance(pairs, tuple) and len(pairs) == 2:
-        left, right = (_Columns(_Files.of(side, name), names, names) for side in pairs)
+        left, right = (_Columns(ParquetFiles.of(side, name), names, names) for side in pairs)
         if left.n_rows != right.n_rows:
             raise ValueError(f"`{name}` has {left.n_rows} left rows but {right.n_rows} right rows.")
         return left, right
-    if isinstance(pairs, (str, Path, list)) or hasattr(pairs, "get_fragments"):
-        files = _Files.of(pairs, name)
-        if set(files.schema.names) != {"left", "right"}:
+    if isinstance(pairs, (str, Path, list, ParquetFiles)) or hasattr(pairs, "get_fragments"):
+        files = ParquetFiles.of(pairs, name)
+        if set(files.names) != {"left", "right"}:
             left, right = (
                 _Columns(files, tuple(f"{side}_{name}" for name in names), names)
                 for side in ("left", "right")
             )
             return left, right
-        pairs = files.read(["left", "right"])
-    unlabeled.files.check_columns([id_column])
-    ids = id_columns(pairs, name)
-    check_not_selves(*(side.to_numpy(zero_copy_only=False) for side in ids))
-    kind = unlabeled.files.schema.field(id_column).type
-    left, right = (cast_ids(side, kind, id_column) for side in ids)
+        left, right = (files.read_ids(side)[1] for side in ("left", "right"))
+    else:
+        left, right = id_columns(pairs, name)
+    unlabeled.files.type_of(id_column)
+    check_not_selves(left, right)
     return NamedPairs(left, right, partial(_join, unlabeled, id_column, left, right))
 
 
@@ -157,13 +140,17 @@ def _join(unlabeled: "_Columns", id_column: str, left: Any, right: Any) -> "tupl
     """Fetch the members of pairs given by ids: each once, in one pass over the files."""
     pa = import_pyarrow()
     wanted = pa.compute.unique(pa.concat_arrays([left, right]).drop_null())
-    found = unlabeled.files.read(
-        [id_column, *unlabeled.names], pa.compute.field(id_column).isin(wanted)
-    )
-    ids = found.column(id_column).combine_chunks()
-    rows = _as_array(found.select(unlabeled.names), found.num_rows)
+    where, precision = f"Column {listed([id_column])}", unlabeled.precision
+    found, rows = [wanted[:0]], [np.empty((0, len(unlabeled.names)), precision)]
+    for batch in unlabeled.files.batches(0, unlabeled.n_rows, [id_column, *unlabeled.names]):
+        keys = as_text(batch.column(0), where)
+        chosen = pa.compute.is_in(keys, value_set=wanted)
+        if chosen.true_count:
+            found.append(keys.filter(chosen))
+            rows.append(_as_array(batch.filter(chosen).columns[1:], precision))
+    ids, members = pa.concat_arrays(found), np.concatenate(rows)
     at_left, at_right = (pair_positions(side, ids, id_column) for side in (left, right))
-    return _Members(rows, at_left), _Members(rows, at_right)
+    return _Members(members, at_left), _Members(members, at_right)
 
 
 @dataclass(frozen=True)
@@ -191,17 +178,24 @@ class _Members:
 class _Columns:
     """Some columns of files, under the names of the features that they hold."""
 
-    files: "_Files"
+    files: ParquetFiles
     stored: tuple[str, ...]
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self.files.check_columns(self.stored)
-        self.files.check_numbers(self.stored)
+        for name in self.stored:
+            check_number(self.files, name)
 
     @property
     def n_rows(self) -> int:
-        return int(self.files.bounds[-1])
+        return self.files.n_rows
+
+    @property
+    def precision(self) -> type[np.floating[Any]]:
+        """Single where that holds the values of all columns."""
+        types = import_pyarrow().types
+        is_single = all(types.is_float32(self.files.type_of(name)) for name in self.stored)
+        return np.float32 if is_single else np.float64
 
     def spans(self) -> list[tuple[int, int]]:
         """Return ranges of rows that begin and end with row groups."""
@@ -229,114 +223,15 @@ class _Columns:
 _Rows = _Columns | _Members
 
 
-@dataclass(frozen=True)
-class _RowGroup:
-    fragment: Any
-    number: int
-
-
-class _Files:
-    """Parquet files that are one table after the other, addressed by row numbers."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.schema = dataset.schema
-        self._groups: list[_RowGroup] = []
-        counts = [0]
-        for fragment in dataset.get_fragments():
-            with naming(fragment.path):
-                for group in fragment.row_groups:
-                    self._groups.append(_RowGroup(fragment, group.id))
-                    counts.append(group.num_rows)
-        self.bounds: NDArray[np.int64] = np.cumsum(counts)
-        """Where row groups begin and end among all rows."""
-
-    @classmethod
-    def of(cls, files: Any, name: str) -> "_Files":
-        import_pyarrow()
-        import pyarrow.dataset as ds
-
-        if not isinstance(files, ds.Dataset):
-            with naming(files):
-                files = ds.dataset(files, format="parquet")
-        if not isinstance(files, ds.FileSystemDataset) or files.format.default_extname != "parquet":
-            raise TypeError(f"`{name}` must be Parquet files; got a {type(files).__name__}.")
-        opened = cls(files)
-        if not opened.bounds[-1]:
-            raise ValueError(f"`{name}` has no rows.")
-        return opened
-
-    @cached_property
-    def _options(self) -> Any:
-        import pyarrow.dataset as ds
-
-        return ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
-
-    def batches(
-        self, start: int, stop: int, columns: Sequence[str], chosen: Any = None
-    ) -> Iterator[Any]:
-        """Yield record batches of the rows from `start` to `stop` (of those that are chosen)."""
-        first = int(np.searchsorted(self.bounds, start, side="right")) - 1
-        last = int(np.searchsorted(self.bounds, stop, side="left"))
-        for at in range(first, last):
-            group, position = self._groups[at], int(self.bounds[at])
-            with naming(group.fragment.path):
-                for batch in group.fragment.subset(row_group_ids=[group.number]).to_batches(
-                    schema=self.schema,
-                    columns=list(columns),
-                    filter=chosen,
-                    batch_size=_BATCH_ROWS,
-                    batch_readahead=0,
-                    fragment_readahead=0,
-                    use_threads=False,
-                    fragment_scan_options=self._options,
-                ):
-                    if chosen is not None:
-                        yield batch
-                        continue
-                    low, high = max(start - position, 0), min(stop - position, len(batch))
-                    position += len(batch)
-                    if low < high:
-                        yield batch.slice(low, high - low)
-
-    def groups(self) -> list[tuple[str, int, int]]:
-        """Return the path, the number and the rows of every row group."""
-        sizes = np.diff(self.bounds).tolist()
-        return [
-            (group.fragment.path, group.number, size)
-            for group, size in zip(self._groups, sizes, strict=True)
-        ]
-
-    def read(self, columns: Sequence[str], chosen: Any = None) -> Any:
-        """Return columns of all rows (or of those that are chosen) as a table in memory."""
-        pa = import_pyarrow()
-        batches = list(self.batches(0, int(self.bounds[-1]), columns, chosen))
-        return pa.Table.from_batches(batches, pa.schema([self.schema.field(c) for c in columns]))
-
-    def check_columns(self, columns: Iterable[str]) -> None:
-        """Raise unless all columns are there."""
-        missing = [name for name in columns if name not in self.schema.names]
-        if missing:
-            raise ValueError(
-                f"There is no column {missing[0]!r} in {self._groups[0].fragment.path}, which has "
-                f"the columns {', '.join(self.schema.names)}."
-            )
-
-    def check_numbers(self, columns: Iterable[str]) -> None:
-        """Raise unless all columns hold numbers."""
-        types = import_pyarrow().types
-        for name in columns:
-            kind = self.schema.field(name).type
-            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-                raise ValueError(
-                    f"Column {name!r} of {self._groups[0].fragment.path} holds {kind}, not "
-                    "numbers; leave it out with PairSource(..., columns=[...])."
-                )
-
-
-def _feature_names(files: _Files, source: PairSource) -> tuple[str, ...]:
-    if source.columns is not None:
-        return tuple(source.columns)
-    return tuple(name for name in files.schema.names if name != source.id_column)
+def check_number(files: ParquetFiles, name: str) -> None:
+    """Refuse a column that does not hold numbers, or on which files do not agree."""
+    types, kind = import_pyarrow().types, files.type_of(name)
+    if not (is_number(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        raise ValueError(
+            f"Column {listed([name])} of {shown(files.path)} holds "
+            f"{'text' if is_text(kind) else shown(kind, 80)}, not numbers; leave it out with "
+            "PairSource(..., columns=[...])."
+        )
 
 
 def _sum_range(tables: tuple[_Rows, ...], kernel: Kernel, start: int, stop: int) -> Sums:
@@ -386,26 +281,11 @@ def _empty(n_rows: int, n_columns: int) -> NDArray[np.float64]:
 def _fill(block: NDArray[np.float64], batch: Any) -> None:
     """Copy the columns of a record batch; what is missing becomes NaN."""
     for position, column in enumerate(batch.columns):
-        block[:, position] = column.to_numpy(zero_copy_only=False)
+        block[:, position] = as_numbers(column)
 
 
-def _as_array(table: Any, n_rows: int) -> NDArray[Any]:
-    """Return a table as an array of single precision where that holds all its columns."""
-    types = import_pyarrow().types
-    single = all(types.is_float32(field.type) for field in table.schema)
-    rows = np.empty((n_rows, table.num_columns), dtype=np.float32 if single else np.float64)
-    for position, column in enumerate(table.columns):
-        rows[:, position] = column.to_numpy()
+def _as_array(columns: Sequence[Any], precision: type[np.floating[Any]]) -> NDArray[Any]:
+    rows = np.empty((len(columns[0]), len(columns)), dtype=precision)
+    for position, column in enumerate(columns):
+        rows[:, position] = as_numbers(column)
     return rows
-
-
-@contextmanager
-def naming(path: Any) -> Iterator[None]:
-    """Name the file in whatever goes wrong while it is read."""
-    pa = import_pyarrow()
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"There is no Parquet file {path}.") from error
-    except (pa.ArrowException, OSError) as error:
-        raise OSError(f"Cannot read the Parquet file {path}: {error}") from error

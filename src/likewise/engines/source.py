@@ -3,16 +3,19 @@
 How rows are read is the business of the engines; this module only tells them apart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from likewise.engines.base import PAIR_PARTS, Engine, Part
+from likewise.io.features import without_index
+from likewise.io.parquet import ParquetFiles
 
 __all__ = [
     "OpenSource",
     "PairSource",
+    "default_features",
     "is_source",
     "open_engine",
     "pack_source",
@@ -43,9 +46,11 @@ class PairSource:
     dissimilar : pairs, optional
         Pairs of different classes, in any of the same forms.
     columns : names, optional
-        Features, in this order; by default all columns but `id_column`.
+        Features, in this order; by default all columns but `id_column`, and but an index without a
+        name that pandas saved.
     id_column : str, default "id"
-        Where the ids stand in `unlabeled`; needed only for pairs given by ids.
+        Where the ids stand in `unlabeled`; needed only for pairs given by ids. Ids are compared as
+        text, whole numbers without a decimal point: 7 and 7.0 are "7", and neither is "007".
 
     See Also
     --------
@@ -98,6 +103,25 @@ class OpenSource(PairSource):
 
     unlabeled: Any = None
     engine: Engine = field(kw_only=True)
+
+
+def default_features(names: Iterable[str], source: PairSource) -> tuple[str, ...]:
+    """Return the columns to learn from: those chosen, or all but the ids and a nameless index.
+
+    Parameters
+    ----------
+    names : names
+        Of all columns.
+    source : PairSource
+    """
+    if source.columns is not None:
+        return tuple(source.columns)
+    found = without_index(name for name in names if name != source.id_column)
+    if not found:
+        raise ValueError(
+            f"There is no column to learn from besides the id column {source.id_column!r}."
+        )
+    return found
 
 
 def is_source(rows: Any) -> bool:
@@ -158,7 +182,7 @@ def open_engine(source: PairSource) -> Engine:
 
 
 def _kind_of(rows: Any) -> Kind | None:
-    if isinstance(rows, (str, Path)) or _is_paths(rows):
+    if isinstance(rows, (str, Path, ParquetFiles)) or _is_paths(rows):
         return "parquet"
     home = type(rows).__module__
     if home.startswith(("pyarrow._dataset", "pyarrow.dataset")):

@@ -1,12 +1,27 @@
 """Columns as pyarrow arrays; pyarrow is optional, so it is imported on first use."""
 
-from contextlib import suppress
 from typing import Any
 
-__all__ = ["Column", "as_text", "first_true", "import_pyarrow", "is_text"]
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.io.wording import shown
+
+__all__ = [
+    "Column",
+    "as_numbers",
+    "as_text",
+    "first_true",
+    "import_pyarrow",
+    "is_number",
+    "is_text",
+]
 
 Column = Any
 """A pyarrow array: pyarrow is optional, and it ships no types."""
+
+_WHOLE = 2.0**63
+"""Whole numbers below it are integers of 64 bits."""
 
 
 def import_pyarrow() -> Any:
@@ -30,16 +45,67 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def as_text(column: Column) -> Column:
-    """Return values as text, whole numbers without a decimal point (pandas makes 1 into 1.0)."""
+def is_number(kind: Any) -> bool:
+    """Tell whether a pyarrow type is one of numbers; true and false are none."""
+    types = import_pyarrow().types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def as_text(column: Column, where: str) -> Column:
+    """Return values as text, whole numbers without a decimal point (pandas makes 1 into 1.0).
+
+    What is missing stays so, and NaN counts as missing. Every value is written by itself, so that
+    it is the same text whatever else is in the column.
+
+    Parameters
+    ----------
+    column : pyarrow array
+    where : str
+        The file and the column, for the message.
+    """
     pa = import_pyarrow()
-    if pa.types.is_floating(column.type):
-        with suppress(pa.ArrowInvalid):  # raised where a value is not whole
-            column = column.cast(pa.int64())
+    types = pa.types
     try:
-        return column.cast(pa.large_string())
-    except pa.ArrowException as error:
-        raise ValueError(f"Values of type {column.type} cannot be used as text or ids.") from error
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if types.is_floating(column.type):
+            return _written_floats(column)
+        text = column.cast(pa.large_string())
+    except (pa.ArrowException, UnicodeError) as error:
+        raise ValueError(
+            f"{where}: values of type {shown(column.type, 80)} cannot be used as text or ids."
+        ) from error
+    return _without_zeros(text) if types.is_decimal(column.type) else text
+
+
+def _written_floats(column: Column) -> Column:
+    pa = import_pyarrow()
+    pc = pa.compute
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    wide = column.cast(pa.float64())
+    wide = pc.if_else(pc.is_nan(wide), pa.scalar(None, pa.float64()), wide)
+    is_whole = pc.and_(pc.equal(pc.floor(wide), wide), pc.less(pc.abs(wide), _WHOLE))
+    whole = pc.if_else(is_whole, wide, 0.0).cast(pa.int64()).cast(pa.large_string())
+    return pc.if_else(is_whole, whole, column.cast(pa.large_string()))
+
+
+def _without_zeros(text: Column) -> Column:
+    """Return decimals without the zeros that only say how many digits their type has."""
+    pc = import_pyarrow().compute
+    trimmed = pc.replace_substring_regex(text, r"^(-?\d+\.\d*?)0+$", r"\1")
+    return pc.replace_substring_regex(trimmed, r"\.$", "")
+
+
+def as_numbers(column: Column) -> NDArray[Any]:
+    """Return numbers, or true and false, as an array of numbers; what is missing becomes NaN."""
+    pa = import_pyarrow()
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def first_true(mask: Column) -> int | None:

@@ -1,14 +1,22 @@
-"""The columns of a CSV or Parquet file by name, whatever they mean."""
+"""The columns of a CSV or Parquet file, or of a folder of Parquet files, whatever they mean."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from likewise.io.arrow import Column, import_pyarrow, is_text
-from likewise.io.wording import first_line, listed
+from likewise.io.parquet import ParquetColumns, ParquetFiles
+from likewise.io.schemas import check_names
+from likewise.io.wording import first_line, shown
 
-__all__ = ["column_names", "read_columns", "table_suffix"]
+__all__ = ["CsvFile", "load_columns", "open_columns", "table_suffix"]
+
+_SMALLEST_BLOCK = 1 << 20
+_LARGEST_BLOCK = (1 << 31) - 1
+"""Bytes that pyarrow's reader takes at once."""
+_LINES_PER_BLOCK = 64
+"""At least, as long as the first: every block costs time for each of its columns."""
 
 
 def table_suffix(path: Path) -> str:
@@ -16,30 +24,95 @@ def table_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in {".csv", ".parquet"}:
         raise ValueError(
-            f"{path} is neither a .csv nor a .parquet file by its name; tables are one of the two."
+            f"{shown(path)} is neither a .csv nor a .parquet file by its name; tables are one of "
+            "the two."
         )
     return suffix
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns, each once, from a file that has some."""
+def open_columns(path: Path) -> "CsvFile | ParquetFiles":
+    """Open a CSV or Parquet file, or a folder of Parquet files: the names of its columns are read.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    CsvFile or ParquetFiles
+        Both have `names`, each once.
+    """
+    if path.is_dir():
+        return ParquetFiles.of(path, str(path))
     suffix = table_suffix(path)
     with path.open("rb") as stream:  # what cannot be opened says why before anyone parses it
         if not stream.read(1):
-            raise ValueError(f"{path} is empty.")
-    names = _csv_names(path) if suffix == ".csv" else _parquet_names(path)
-    if not names:
-        raise ValueError(f"{path} has no columns.")
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"{path} has more than one column called {listed(twice)}.")
-    return names
+            raise ValueError(f"{shown(path)} is empty.")
+    return CsvFile(path) if suffix == ".csv" else ParquetFiles.of(path, str(path))
 
 
-def read_columns(path: Path, text_columns: Sequence[str]) -> dict[str, Column]:
-    """Read all columns, those named in `text_columns` as text where the file is CSV."""
-    table = _read_csv(path, text_columns) if table_suffix(path) == ".csv" else _read_parquet(path)
-    return {name: _in_one_piece(table.column(name)) for name in table.column_names}
+def load_columns(columns: Mapping[str, Column], names: Sequence[str]) -> None:
+    """Read columns together if they are not in memory yet."""
+    if isinstance(columns, ParquetColumns):
+        columns.load(names)
+
+
+class CsvFile:
+    """A CSV file with a line of names.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.names = tuple(_csv_names(path))
+        if not self.names:
+            raise ValueError(f"{shown(path)} has no columns.")
+        check_names(path, self.names)
+
+    def read(self, text: Sequence[str] = ()) -> dict[str, Column]:
+        """Read all columns.
+
+        Parameters
+        ----------
+        text : names, optional
+            Of columns to read as text even where their values look like numbers.
+        """
+        table = self._read(text, self._block_size())
+        if tuple(table.column_names) != self.names:
+            raise ValueError(
+                f"{shown(self._path)} is not a well-formed CSV file: the names in its first line "
+                "are quoted in part; quote each as a whole, or none."
+            )
+        return {name: _in_one_piece(table.column(name)) for name in self.names}
+
+    def _block_size(self) -> int:
+        line = sum(len(name.encode("utf-8", "surrogateescape")) + 1 for name in self.names)
+        return min(max(_LINES_PER_BLOCK * line, _SMALLEST_BLOCK), _LARGEST_BLOCK)
+
+    def _read(self, text: Sequence[str], block_size: int) -> Any:
+        pa = import_pyarrow()
+        try:
+            with self._path.open("rb") as stream:
+                return pa.csv.read_csv(
+                    stream,
+                    # One thread: only then do errors name the line, and it is quick enough.
+                    read_options=pa.csv.ReadOptions(use_threads=False, block_size=block_size),
+                    parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+                    convert_options=pa.csv.ConvertOptions(
+                        column_types=dict.fromkeys(text, pa.large_string())
+                    ),
+                )
+        except pa.ArrowException as error:
+            size = self._path.stat().st_size
+            if "straddling" in str(error) and block_size < min(size, _LARGEST_BLOCK):
+                # A line longer than a block: read on with larger ones.
+                return self._read(text, min(16 * block_size, _LARGEST_BLOCK))
+            raise ValueError(
+                f"{shown(self._path)} is not a well-formed CSV file: {first_line(error)}."
+            ) from error
 
 
 def _csv_names(path: Path) -> list[str]:
@@ -47,49 +120,12 @@ def _csv_names(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             return next((row for row in csv.reader(stream) if row), [])
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} is not a CSV file in UTF-8: {first_line(error)}.") from error
+        raise ValueError(
+            f"{shown(path)} is not a CSV file in UTF-8: {first_line(error)}."
+        ) from error
 
 
-def _read_csv(path: Path, text_columns: Sequence[str]) -> Any:
-    pa = import_pyarrow()
-    try:
-        return pa.csv.read_csv(
-            path,
-            # One thread: only then do errors name the line, and reading is not what takes long.
-            read_options=pa.csv.ReadOptions(use_threads=False),
-            parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(text_columns, pa.large_string())
-            ),
-        )
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} is not a well-formed CSV file: {first_line(error)}.") from error
-
-
-def _parquet_names(path: Path) -> list[str]:
-    pa = import_pyarrow()
-    try:
-        return list(pa.parquet.read_schema(path).names)
-    except (pa.ArrowException, OSError) as error:
-        _raise_not_parquet(path, error)
-
-
-def _read_parquet(path: Path) -> Any:
-    pa = import_pyarrow()
-    try:
-        return pa.parquet.ParquetFile(path).read()
-    except (pa.ArrowException, OSError) as error:
-        _raise_not_parquet(path, error)
-
-
-def _raise_not_parquet(path: Path, error: Exception) -> NoReturn:
-    raise ValueError(f"{path} cannot be read as a Parquet file: {first_line(error)}.") from error
-
-
-def _in_one_piece(column: Column) -> Column:
-    pa = import_pyarrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+def _in_one_piece(column: Any) -> Column:
     if is_text(column.type):
-        column = column.cast(pa.large_string())  # no limit of 2 GiB when chunks are joined
+        column = column.cast(import_pyarrow().large_string())  # chunks together may be over 2 GiB
     return column.combine_chunks()

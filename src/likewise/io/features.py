@@ -2,18 +2,27 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.io.arrow import Column, as_text, first_true, import_pyarrow, is_text
+from likewise.io.arrow import Column, as_text, first_true, import_pyarrow, is_number, is_text
+from likewise.io.columns import load_columns
+from likewise.io.files import PathName
 from likewise.io.tables import Table
-from likewise.io.wording import counted, listed
+from likewise.io.wording import counted, listed, shown
 
-__all__ = ["Features", "choose_features", "feature_matrix"]
+__all__ = [
+    "Features",
+    "check_type",
+    "choose_features",
+    "choose_names",
+    "feature_matrix",
+    "without_index",
+]
 
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
@@ -56,14 +65,10 @@ def choose_features(
     -------
     Features
     """
-    _check_names(table, [*(keep or ()), *drop])
-    chosen = _default_names(table) if keep is None else dict.fromkeys(keep)
-    names = tuple(name for name in chosen if name not in drop)
-    if not names:
-        raise ValueError(
-            f"{table.path} has no column left to learn from besides the id column "
-            f"{table.id_column!r}."
-        )
+    names = choose_names(table.path, table.id_column, list(table.columns), keep, drop)
+    load_columns(table.columns, names)
+    for name in names:
+        check_type(table.path, name, table.columns[name].type)
     text = frozenset(name for name in names if is_text(table.columns[name].type))
     for name in names:
         if name in text:
@@ -88,32 +93,54 @@ def feature_matrix(table: Table, features: Features) -> NDArray[Any]:
     missing = [name for name in features.names if name not in table.columns]
     if missing:
         raise ValueError(
-            f"{table.path} lacks {counted(len(missing), 'column')} that the model was fitted on: "
-            f"{listed(missing)}."
+            f"{shown(table.path)} lacks {counted(len(missing), 'column')} that the model was "
+            f"fitted on: {listed(missing)}."
         )
+    load_columns(table.columns, features.names)
+    for name in features.names:
+        check_type(table.path, name, table.columns[name].type)
     matrix = np.empty(
         (len(table), len(features.names)), dtype=object if features.text else np.float64
     )
     for position, name in enumerate(features.names):
-        _check_type(table, name)
         read = _text_values if name in features.text else _numbers
         matrix[:, position] = read(table, name, features.gaps)
     return matrix
 
 
-def _default_names(table: Table) -> list[str]:
-    return [name for name in table.columns if not _UNNAMED_INDEX.fullmatch(name)]
+def choose_names(
+    path: PathName,
+    id_column: str | None,
+    names: Sequence[str],
+    keep: Sequence[str] | None,
+    drop: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the names of the columns to learn from, in order.
 
-
-def _check_names(table: Table, names: Sequence[str]) -> None:
-    unknown = [name for name in names if name not in table.columns]
-    if table.id_column in unknown:
-        raise ValueError(f"{table.id_column!r} is the id column of {table.path}, not a feature.")
+    Parameters
+    ----------
+    path : path
+        Of the table, for messages.
+    id_column : str, optional
+    names : names
+        Of all other columns.
+    keep, drop
+        As in `choose_features`.
+    """
+    there, dropped = set(names), set(drop)
+    unknown = [name for name in (*(keep or ()), *drop) if name not in there]
+    if id_column in unknown:
+        raise ValueError(f"{listed([id_column])} is the id column of {shown(path)}, not a feature.")
     if unknown:
         raise ValueError(
-            f"{table.path} has no column {listed(unknown)}; its columns are "
-            f"{listed(list(table.columns))}."
+            f"{shown(path)} has no column {listed(unknown)}; its columns are {listed(names)}."
         )
+    chosen = without_index(names) if keep is None else keep
+    left = tuple(name for name in dict.fromkeys(chosen) if name not in dropped)
+    if not left:
+        besides = "" if id_column is None else f" besides the id column {listed([id_column])}"
+        raise ValueError(f"{shown(path)} has no column left to learn from{besides}.")
+    return left
 
 
 def _warn_of_numbers_in_text(table: Table, name: str) -> None:
@@ -123,8 +150,9 @@ def _warn_of_numbers_in_text(table: Table, name: str) -> None:
     stray = first_true(strays)
     if stray is not None and import_pyarrow().compute.sum(strays).as_py() < 0.1 * len(column):
         warnings.warn(
-            f"{_cell(table, name, stray)}: {column[stray].as_py()!r} among numbers makes the whole "
-            "column text, each value a category of its own; correct it if numbers were meant.",
+            f"{_cell(table, name, stray)}: {listed([column[stray].as_py()])} among numbers makes "
+            "the whole column text, each value a category of its own; correct it if numbers were "
+            "meant.",
             stacklevel=3,
         )
 
@@ -134,27 +162,27 @@ def _looks_like_number(column: Column) -> Column:
     return pc.fill_null(pc.match_substring_regex(column, _NUMBER), False)
 
 
-def _is_number(kind: Any) -> bool:
+def without_index(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of columns without those that pandas gives an index without a name."""
+    return tuple(name for name in names if not _UNNAMED_INDEX.fullmatch(name))
+
+
+def check_type(path: PathName, name: str, kind: Any) -> None:
+    """Refuse a column whose values are neither numbers nor text.
+
+    Parameters
+    ----------
+    path : path
+        Of the table, for the message.
+    name : str
+    kind : pyarrow type
+        Null where there is not one value: then it is refused for what is missing.
+    """
     types = import_pyarrow().types
-    # A column without one value has the type null: it is refused for its missing values.
-    return any(
-        test(kind)
-        for test in (
-            types.is_boolean,
-            types.is_integer,
-            types.is_floating,
-            types.is_decimal,
-            types.is_null,
-        )
-    )
-
-
-def _check_type(table: Table, name: str) -> None:
-    kind = table.columns[name].type
-    if not (_is_number(kind) or is_text(kind)):
+    if not (is_number(kind) or is_text(kind) or types.is_boolean(kind) or types.is_null(kind)):
         raise ValueError(
-            f"{table.path}, column {name!r}: values of type {kind} are neither numbers nor text; "
-            "turn them into numbers, or leave the column out."
+            f"{shown(path)}, column {listed([name])}: values of type {shown(kind, 80)} are neither "
+            "numbers nor text; turn them into numbers, or leave the column out."
         )
 
 
@@ -169,8 +197,8 @@ def _numbers(table: Table, name: str, gaps: bool) -> NDArray[np.float64]:
         wrong = first_true(pa.compute.invert(read))
         if wrong is not None:
             raise ValueError(
-                f"{_cell(table, name, wrong)}: {column[wrong].as_py()!r} is not a number, but "
-                "the column must hold numbers."
+                f"{_cell(table, name, wrong)}: {listed([column[wrong].as_py()])} is not a number, "
+                "but the column must hold numbers."
             )
         column = pa.compute.utf8_trim_whitespace(column)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -185,7 +213,8 @@ def _numbers(table: Table, name: str, gaps: bool) -> NDArray[np.float64]:
 
 def _text_values(table: Table, name: str, gaps: bool) -> NDArray[np.object_]:
     pa = import_pyarrow()
-    column = as_text(table.columns[name])
+    where = f"{shown(table.path)}, column {listed([name])}"
+    column = as_text(table.columns[name], where)
     missing = pa.compute.equal(pa.compute.fill_null(column, ""), "")
     if gaps:
         column = pa.compute.if_else(missing, pa.scalar(None, column.type), column)
@@ -207,4 +236,5 @@ def _check_no_gaps(table: Table, name: str, missing: Column) -> None:
 
 
 def _cell(table: Table, name: str, row: int) -> str:
-    return f"{table.path}, column {name!r}, row with id {table.keys[row].as_py()!r}"
+    where = f"{shown(table.path)}, column {listed([name])}"
+    return f"{where}, row with id {listed([table.keys[row].as_py()])}"

@@ -117,6 +117,6 @@ def read_inputs_of(model: Model, table: PathName, pairs: PathName) -> Inputs:
 
 
 def _joined(rows: Table, chosen: Features, pairs: PathName) -> Inputs:
+    said = read_pairs(pairs, rows)  # first: what is wrong there is found at once
     matrix = feature_matrix(rows, chosen)
-    rows = replace(rows, columns={})  # every value is in memory once
-    return Inputs(rows, chosen, matrix, read_pairs(pairs, rows))
+    return Inputs(replace(rows, columns={}), chosen, matrix, said)  # every value in memory once

@@ -8,7 +8,7 @@ from likewise.io.arrow import Column
 from likewise.io.files import PathName
 from likewise.io.lookup import check_filled, find_rows, text_columns
 from likewise.io.tables import Table
-from likewise.io.wording import listed
+from likewise.io.wording import listed, shown
 
 __all__ = ["read_known"]
 
@@ -30,16 +30,16 @@ def read_known(path: PathName, table: Table) -> list[str | None]:
         The class of every row as text; None where it is not known.
     """
     path = Path(path)
-    columns = text_columns(path)
+    columns, all_names = text_columns(path, ("id", "class"))
     lacking = [name for name in ("id", "class") if name not in columns]
     if lacking:
         raise ValueError(
-            f"{path} has no column {listed(lacking)}; a file of known classes has columns id and "
-            f"class, but this one has {listed(list(columns))}."
+            f"{shown(path)} has no column {listed(lacking)}; a file of known classes has columns "
+            f"id and class, but this one has {listed(all_names)}."
         )
     ids, names = columns["id"], columns["class"]
     if not len(ids):
-        raise ValueError(f"{path} has no rows; at least one known class is needed.")
+        raise ValueError(f"{shown(path)} has no rows; at least one known class is needed.")
     check_filled(path, "class", names)
     rows = find_rows(path, table, ids)[:, 0]
     _check_one_class_each(path, ids, rows.tolist(), names)
@@ -57,6 +57,7 @@ def _check_one_class_each(path: Path, ids: Column, rows: list[int], names: Colum
     if clash.size:
         first, second = (int(order[clash[0] + step]) for step in (0, 1))
         raise ValueError(
-            f"{path} says of {ids[first].as_py()!r} both that it is {names[first].as_py()!r} and "
-            f"that it is {names[second].as_py()!r} (rows {first + 1} and {second + 1})."
+            f"{shown(path)} says of {listed([ids[first].as_py()])} both that it is "
+            f"{listed([names[first].as_py()])} and that it is {listed([names[second].as_py()])} "
+            f"(rows {first + 1} and {second + 1})."
         )

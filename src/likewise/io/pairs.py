@@ -12,12 +12,14 @@ from likewise.io.arrow import Column, import_pyarrow
 from likewise.io.files import PathName
 from likewise.io.lookup import check_filled, find_rows, text_columns
 from likewise.io.tables import Table
-from likewise.io.wording import counted, listed
+from likewise.io.wording import counted, listed, shown
 
-__all__ = ["Pairs", "pairs_of", "read_pairs"]
+__all__ = ["STATEMENT_COLUMNS", "Pairs", "read_pairs"]
 
 _SAME = {"same", "similar", "must link"}
 _DIFFERENT = {"different", "dissimilar", "cannot link"}
+STATEMENT_COLUMNS = ("left", "right", "relation", "id", "group")
+"""Columns of a file of statements that mean something."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +63,11 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     Parameters
     ----------
     path : path
-        A CSV or Parquet file of pairs or of groups. Pairs have the columns ``left`` and ``right``
-        of ids and, if not all pairs are similar, ``relation``: same, similar or must-link against
-        different, dissimilar or cannot-link. Groups have the columns ``id`` and ``group``: all ids
-        with one value of ``group`` are alike. Or a database that ``likewise ask`` made: its answers
-        in force, one per pair.
+        A CSV or Parquet file, or a folder of Parquet files, of pairs or of groups. Pairs
+        have the columns ``left`` and ``right`` of ids and, if not all pairs are similar,
+        ``relation``: same, similar or must-link against different, dissimilar or cannot-link.
+        Groups have the columns ``id`` and ``group``: all ids with one value of ``group`` are alike.
+        Or a database that ``likewise ask`` made: its answers in force, one per pair.
     table : Table
         The rows that the ids mean. Ids are compared as text.
 
@@ -74,36 +76,30 @@ def read_pairs(path: PathName, table: Table) -> Pairs:
     Pairs
     """
     path = Path(path)
-    if is_answer_file(path):
+    if not path.is_dir() and is_answer_file(path):
         return _read_answers(path, table)
-    return pairs_of(path, table, text_columns(path))
+    columns, names = text_columns(path, STATEMENT_COLUMNS)
+    return _pairs_of(path, table, columns, names)
 
 
 def _read_answers(path: Path, table: Table) -> Pairs:
     pa = import_pyarrow()
     columns, notes = read_answers(path)
     arrays = {name: pa.array(values, pa.large_string()) for name, values in columns.items()}
-    return replace(pairs_of(path, table, arrays), notes=notes)
+    return replace(_pairs_of(path, table, arrays, tuple(arrays)), notes=notes)
 
 
-def pairs_of(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
-    """Return what columns of text say about the rows of a table; see `read_pairs`.
-
-    Parameters
-    ----------
-    path : Path
-        Where they are from, for messages.
-    table : Table
-    columns : dict of pyarrow arrays of text
-    """
+def _pairs_of(
+    path: Path, table: Table, columns: Mapping[str, Column], names: Sequence[str]
+) -> Pairs:
     if not {"left", "right"} & set(columns) and {"id", "group"} <= set(columns):
         return _read_groups(path, table, columns["id"], columns["group"])
     lacking = [side for side in ("left", "right") if side not in columns]
     if lacking:
         raise ValueError(
-            f"{path} has no column {listed(lacking)}; a file of pairs has columns left, right and, "
-            f"if need be, relation, a file of groups id and group, but this one has "
-            f"{listed(list(columns))}."
+            f"{shown(path)} has no column {listed(lacking)}; a file of pairs has columns left, "
+            "right and, if need be, relation, a file of groups id and group, but this one has "
+            f"{listed(names)}."
         )
     return _read_pairs(path, table, columns)
 
@@ -111,13 +107,14 @@ def pairs_of(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
 def _read_pairs(path: Path, table: Table, columns: Mapping[str, Column]) -> Pairs:
     left, right = columns["left"], columns["right"]
     if not len(left):
-        raise ValueError(f"{path} has no pairs; at least one is needed.")
+        raise ValueError(f"{shown(path)} has no pairs; at least one is needed.")
     rows = find_rows(path, table, left, right)
     selves = np.flatnonzero(rows[:, 0] == rows[:, 1])
     if selves.size:
+        name = left[int(selves[0])].as_py()
         raise ValueError(
-            f"{path}, row {selves[0] + 1}: {left[int(selves[0])].as_py()!r} is paired with itself; "
-            "a pair needs two different rows."
+            f"{shown(path)}, row {selves[0] + 1}: {listed([name])} is paired with itself; a pair "
+            "needs two different rows."
         )
     same = _relations(path, columns.get("relation"), len(rows))
     return Pairs(similar=rows[same], dissimilar=rows[~same])
@@ -132,8 +129,9 @@ def _relations(path: Path, relation: Column | None, n_pairs: int) -> NDArray[np.
     same = meaning[encoded.indices.to_numpy(zero_copy_only=False)]
     odd = np.flatnonzero(same < 0)
     if odd.size:
+        word = encoded[int(odd[0])].as_py()
         raise ValueError(
-            f"{path}, row {odd[0] + 1}: the relation is {encoded[int(odd[0])].as_py()!r}, but it "
+            f"{shown(path)}, row {odd[0] + 1}: the relation is {listed([word])}, but it "
             "must be 'same' or 'different'."
         )
     return np.asarray(same == 1)
@@ -149,7 +147,7 @@ def _meaning(word: str) -> int:
 
 def _read_groups(path: Path, table: Table, ids: Column, group: Column) -> Pairs:
     if not len(ids):
-        raise ValueError(f"{path} has no groups; at least one of two ids is needed.")
+        raise ValueError(f"{shown(path)} has no groups; at least one of two ids is needed.")
     check_filled(path, "group", group)
     rows = find_rows(path, table, ids)[:, 0]
     encoded = group.dictionary_encode()
@@ -162,13 +160,15 @@ def _read_groups(path: Path, table: Table, ids: Column, group: Column) -> Pairs:
     groups = np.split(rows[order], np.cumsum(sizes)[:-1])
     kept = [members for members in groups if members.size > 1]
     if not kept:
-        raise ValueError(f"{path} has no group with two different ids, so that it says nothing.")
+        raise ValueError(
+            f"{shown(path)} has no group with two different ids, so that it says nothing."
+        )
     alone = np.flatnonzero(sizes == 1)
     notes: tuple[str, ...] = ()
     if alone.size:
         names = [encoded.dictionary[int(code)].as_py() for code in alone]
         notes = (
-            f"{path}: {counted(alone.size, 'group')} with one id each say nothing: "
+            f"{shown(path)}: {counted(alone.size, 'group')} with one id each say nothing: "
             f"{listed(names, 3)}.",
         )
     return Pairs(kept, np.zeros((0, 2), dtype=np.int64), notes)

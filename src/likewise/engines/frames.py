@@ -1,0 +1,305 @@
+"""Dask data frames as arrays of numbers and as ids; what is in a partition is checked there.
+
+Dask takes the types of the first partition for those of all, and does not look at the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.engines.joining import pair_positions, text_ids
+from likewise.engines.parquet import check_number
+from likewise.engines.source import PairSource, default_features
+from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, is_text
+from likewise.io.parquet import ParquetFiles, naming
+from likewise.io.wording import listed, shown
+
+__all__ = [
+    "frame_array",
+    "frame_keys",
+    "frame_names",
+    "is_frame",
+    "join_members",
+    "parquet_frame",
+    "with_id_column",
+]
+
+_PARTITION_ROWS = 1 << 18
+"""Rows of Parquet files in a partition, or those of one row group if they are more."""
+
+
+def is_frame(rows: Any) -> bool:
+    """Tell whether rows are a Dask data frame."""
+    return hasattr(rows, "map_partitions") and hasattr(rows, "columns")
+
+
+def with_id_column(frame: Any, id_column: str) -> Any:
+    """Return a frame with its ids in a column, where they are its index."""
+    if id_column not in frame.columns and frame.index.name == id_column:
+        return frame.reset_index()
+    return frame
+
+
+def frame_names(frame: Any, source: PairSource) -> tuple[str, ...]:
+    """Return the columns of a frame to learn from; files behind it must agree on them.
+
+    Parameters
+    ----------
+    frame : dask data frame
+    source : PairSource
+    """
+    files = _files_behind(frame)
+    if files is None:
+        names = default_features(map(str, frame.columns), source)
+    else:
+        names = default_features((n for n in files.names if n != frame.index.name), source)
+        for name in names:
+            check_number(files, name)
+    meta = frame._meta
+    for name in names:
+        if name not in meta.columns:
+            raise ValueError(
+                f"There is no column {listed([name])} in the Dask frame; its columns are "
+                f"{listed(list(map(str, meta.columns)))}."
+            )
+        _check_number(name, meta[name].dtype)
+    return names
+
+
+def _files_behind(frame: Any) -> ParquetFiles | None:
+    """Return the local files that a frame is all of, as far as it can be known."""
+    reader = frame.expr
+    path = reader.operand("path") if type(reader).__name__.startswith("ReadParquet") else None
+    if not isinstance(path, str) or reader.operand("columns") is not None:
+        return None
+    return ParquetFiles.of(path, "unlabeled") if Path(path).exists() else None
+
+
+def _check_number(name: str, dtype: Any) -> None:
+    import pandas as pd
+
+    is_unknown = isinstance(dtype, np.dtype) and dtype.kind == "O"  # until a partition is read
+    if not (is_unknown or pd.api.types.is_numeric_dtype(dtype)):
+        raise ValueError(
+            f"Column {listed([name])} holds {shown(dtype, 80)}, not numbers; leave it out with "
+            "PairSource(..., columns=[...])."
+        )
+
+
+def frame_array(frame: Any, names: Sequence[str]) -> Any:
+    """Return columns of a frame as an array; one column is read to learn the lengths."""
+    import dask
+    import dask.array as da
+    from dask.delayed import delayed
+
+    library: Any = dask
+    arrays: Any = da
+    lengths = library.compute(*map(delayed(len), _partitions(frame[[names[0]]])))
+    read = delayed(partial(_numbers, _flags(frame, names)), pure=True)
+    blocks = map(read, _partitions(frame[list(names)]))
+    return arrays.concatenate(
+        [
+            arrays.from_delayed(block, (length, len(names)), dtype=np.float64)
+            for block, length in zip(blocks, lengths, strict=True)
+        ]
+    )
+
+
+def _partitions(frame: Any) -> list[Any]:
+    """Return the partitions of a frame as tasks.
+
+    An optimised frame would have fewer of them: Dask puts files of Parquet together, the more the
+    fewer columns are wanted, so that partitions of one column would not be those of the others.
+    """
+    return list(frame.simplify().to_delayed(optimize_graph=False))
+
+
+def _flags(frame: Any, names: Sequence[str]) -> dict[str, bool]:
+    """Return the columns, and of each whether it is said to hold true and false."""
+    return {name: frame._meta[name].dtype == bool for name in names}
+
+
+def _numbers(flags: Mapping[str, bool], part: Any) -> NDArray[Any]:
+    """Return the columns of a partition as an array of numbers; runs on a worker."""
+    dtypes = {part[name].dtype for name in flags}
+    if len(dtypes) == 1 and not any(flags.values()):
+        (dtype,) = dtypes
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+            return np.asarray(part[list(flags)].to_numpy())
+    rows = np.empty((len(part), len(flags)))
+    for position, (name, is_flag) in enumerate(flags.items()):
+        rows[:, position] = _column_numbers(name, is_flag, part[name])
+    return rows
+
+
+def _column_numbers(name: str, is_flag: bool, column: Any) -> NDArray[Any]:
+    pa = import_pyarrow()
+    try:
+        values = pa.array(column, from_pandas=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"Column {listed([name])} holds values of several types.") from error
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    kind = values.type
+    is_null, holds_flags = pa.types.is_null(kind), pa.types.is_boolean(kind)
+    if not (is_number(kind) or holds_flags or is_null):
+        raise ValueError(
+            f"Column {listed([name])} holds {'text' if is_text(kind) else shown(kind, 80)}, not "
+            "numbers; leave it out with PairSource(..., columns=[...])."
+        )
+    if holds_flags != is_flag and column.dtype != object and not is_null:
+        raise ValueError(
+            f"Column {listed([name])} holds true and false in some partitions, but numbers in "
+            "others; store the column alike in all of them, or leave it out."
+        )
+    return as_numbers(values)
+
+
+def frame_keys(frame: Any, id_column: str) -> Any:
+    """Return the ids of all rows as one pyarrow array of text; only they are read."""
+    import dask
+    from dask.delayed import delayed
+
+    pa, library = import_pyarrow(), dask
+    compute: Any = library.compute
+    read = delayed(partial(_keys, id_column))
+    found = [keys for keys in compute(*map(read, _partitions(frame[[id_column]]))) if len(keys[1])]
+    if len({is_of_text for is_of_text, _ in found}) > 1:
+        raise ValueError(
+            f"Column {listed([id_column])} holds text in some partitions, but other values in "
+            "others; store ids alike in all of them."
+        )
+    return pa.concat_arrays([keys for _, keys in found])
+
+
+def _keys(id_column: str, part: Any) -> tuple[bool, Any]:
+    """Return whether the ids of a partition are text, and them as text; runs on a worker."""
+    import pandas as pd
+
+    ids = part[id_column]
+    values = ids.cat.categories if isinstance(ids.dtype, pd.CategoricalDtype) else ids
+    is_of_text = pd.api.types.infer_dtype(values, skipna=True) == "string"
+    return is_of_text, text_ids(ids, f"Column {listed([id_column])}")
+
+
+def join_members(frame: Any, left: Any, right: Any, names: Sequence[str], id_column: str) -> Any:
+    """Return a frame with the members of every pair in columns left_* and right_*, in order.
+
+    Parameters
+    ----------
+    frame : dask data frame
+    left, right : pyarrow arrays of text
+        Ids.
+    names : names
+        Columns to return.
+    id_column : str
+    """
+    import dask.dataframe as dd
+    import pandas as pd
+
+    pairs = pd.DataFrame({"left": _as_pandas(left), "right": _as_pandas(right)})
+    pairs = pairs.rename_axis("pair").reset_index()
+    from_pandas: Any = dd.from_pandas
+    joined = from_pandas(pairs, npartitions=frame.npartitions)
+    read = partial(_members, id_column, _flags(frame, names))
+    members = frame[[id_column, *names]].map_partitions(read, meta=read(frame._meta))
+    for side in ("left", "right"):
+        renamed = {id_column: side, **{name: f"{side}_{name}" for name in names}}
+        joined = joined.merge(members.rename(columns=renamed), on=side, how="inner")
+    joined = joined.drop(columns=["left", "right"]).set_index("pair").persist()
+    found = np.bincount(joined.index.compute().to_numpy(), minlength=len(pairs))
+    if (found != 1).any():
+        keys = frame_keys(frame, id_column)
+        for named in (left, right):
+            pair_positions(named, keys, id_column)
+    return joined
+
+
+def _members(id_column: str, flags: Mapping[str, bool], part: Any) -> Any:
+    """Return a partition with ids as text and with numbers of one type; runs on a worker."""
+    import pandas as pd
+
+    rows = pd.DataFrame(_numbers(flags, part).astype(np.float64), columns=list(flags))
+    rows[id_column] = _as_pandas(text_ids(part[id_column], f"Column {listed([id_column])}"))
+    return rows
+
+
+def _as_pandas(text: Any) -> Any:
+    """Return text in the one type that both sides of a join have."""
+    import pandas as pd
+
+    return pd.array(text.to_numpy(zero_copy_only=False), dtype=pd.StringDtype("pyarrow"))
+
+
+def parquet_frame(files: ParquetFiles, columns: Sequence[str], id_column: str | None = None) -> Any:
+    """Return columns of Parquet files as a Dask data frame of their row groups.
+
+    Unlike Dask's own reader it reads what the files agree on, and names the file if one cannot be
+    read.
+
+    Parameters
+    ----------
+    files : ParquetFiles
+    columns : names
+        Of numbers.
+    id_column : str, optional
+        A column of ids, which are read as text.
+    """
+    import dask.dataframe as dd
+
+    pa = import_pyarrow()
+    from_map: Any = dd.from_map
+    wanted = [*columns, *([] if id_column is None else [id_column])]
+    empty = pa.table({name: pa.array([], files.type_of(name)) for name in wanted})
+    return from_map(
+        partial(_read_groups, wanted, id_column),
+        _pieces(files),
+        meta=_as_frame(empty, id_column),
+    )
+
+
+def _pieces(files: ParquetFiles) -> list[tuple[str, str, list[int]]]:
+    """Return files with some of their row groups, together about as many rows as make a task.
+
+    Of each, the path for messages and that for workers, who may be in another folder.
+    """
+    pieces: list[tuple[str, str, list[int]]] = []
+    room = 0
+    for path, group, size in files.groups():
+        if not pieces or pieces[-1][0] != path or room < size:
+            pieces.append((path, str(Path(path).absolute()), []))
+            room = _PARTITION_ROWS
+        pieces[-1][2].append(group)
+        room -= size
+    return pieces
+
+
+def _read_groups(
+    columns: list[str], id_column: str | None, piece: tuple[str, str, list[int]]
+) -> Any:
+    """Return row groups of a file as a data frame; runs on a worker."""
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    shown_path, path, groups = piece
+    with naming(shown_path):
+        file = ds.ParquetFileFormat().make_fragment(path, LocalFileSystem(), row_groups=groups)
+        table = file.to_table(columns=columns, use_threads=False)
+    return _as_frame(table, id_column)
+
+
+def _as_frame(table: Any, id_column: str | None) -> Any:
+    """Return columns of numbers, and of ids as text, as a pandas data frame."""
+    import pandas as pd
+
+    found = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = column.combine_chunks()
+        if name == id_column:
+            found[name] = _as_pandas(as_text(values, f"Column {listed([name])}"))
+        else:
+            found[name] = as_numbers(values)
+    return pd.DataFrame(found)
