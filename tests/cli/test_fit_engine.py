@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import likewise as lw
 from likewise.cli.sources import EngineName, PassBar, learn_from_files, open_inputs
 from likewise.cli.su_method import su_pipeline
 from likewise.engines.parquet import ParquetEngine
-from likewise.io import load_model
+from likewise.io import load_model, replacing
 
 from .conftest import Run
 
@@ -310,11 +311,14 @@ class TestInterrupts:
     def test_while_the_model_is_written(
         self, files: Path, run: Run, before: dict[Path, bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def stopped(_: Any, stream: Any) -> None:
-            stream.write(b"the first half")
-            raise KeyboardInterrupt
+        @contextmanager
+        def stopped(path: Any) -> Iterator[Any]:
+            with replacing(path) as stream:
+                stream.write(b"the first half")
+                raise KeyboardInterrupt
+            yield
 
-        monkeypatch.setattr("skops.io.dump", stopped)
+        monkeypatch.setattr("likewise.io.models.replacing", stopped)
         assert run(*SU).exit_code == 130
         assert self.content(files) == before
 

@@ -1,10 +1,7 @@
-"""Models as skops files, never pickles: loading one runs no code from the file."""
+"""Models as files of a closed format, never pickles: loading one runs no code from the file."""
 
-import copy
-import io
 import warnings
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,45 +11,24 @@ import numpy as np
 from likewise._version import __version__
 from likewise.io.features import Features
 from likewise.io.files import PathName, replacing
-from likewise.io.trees import check_trees
-from likewise.io.wording import first_line, listed
+from likewise.io.modelfile.archive import Archive, NotAnArchiveError
+from likewise.io.modelfile.failures import UnfitError
+from likewise.io.wording import shown
 
 __all__ = ["Model", "load", "load_model", "save", "save_model"]
 
-_FORMAT = "likewise-model"
-_FORMAT_VERSION = 1
-_TRUSTED_TYPES = frozenset(
-    {
-        "likewise.classifiers.pair.PairClassifier",
-        "likewise.classifiers.su.SUClassifier",
-        "likewise.classifiers.su.SUClassifierCV",
-        "likewise.scores.encoding.CategoryNumbers",
-        "likewise.scores.features.RadialFeatures",
-        "likewise.scores.models.ClassScores",
-        "likewise.search.em.History",
-        "likewise.search.information.PairInformation",
-        "likewise.scores.maps.FeatureMap",
-        "likewise.search.pairing.PairingTest",
-        "likewise.search.tried.Selection",
-        "likewise.search.tried.Tried",
-        "likewise.prior.base.PriorEstimate",
-        "likewise.prior.kernel_mean.KernelMeanPrior",
-        "likewise.prior.pair_likelihood.PairLikelihoodPrior",
-        "likewise.prior.pair_moments.PairMomentPrior",
-        "likewise.statements.folds.PairKFold",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    }
+_UNDECIDED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
 )
-"""What a model file may hold besides what skops itself trusts (numpy and scikit-learn types)."""
-
-_OF_ROWS = ("labels_", "row_proba_", "suspects_", "wrong_proba_")
-"""What a classifier keeps of the rows that it learned from, and of what was said about them."""
-
-_MALFORMED = (AttributeError, ImportError, LookupError, TypeError, ValueError)
-"""What skops raises when a well-formed archive describes objects that cannot be."""
-
-_UNDECIDED = (*_MALFORMED, ArithmeticError, AssertionError, RuntimeError)
-"""What a classifier raises whose parts are missing, or not what they should be."""
+"""What a classifier raises whose parts are not what they should be."""
+_MOST_COLUMNS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -79,51 +55,25 @@ class Model:
 
 
 def save_model(path: PathName, model: Model) -> None:
-    """Save a model in the skops format; an old file stays until the new one is whole.
+    """Save a model; an old file stays until the new one is whole.
 
     What the estimator keeps of single rows that it learned from (their classes, and which
-    statements about them may be wrong) is not saved.
+    statements about them may be wrong) is not saved, nor are parameters that only say how to work:
+    `n_jobs`, `verbose`, `memory`, and random states other than seeds.
 
     Parameters
     ----------
     path : path
     model : Model
     """
-    import skops.io
-
-    state = {
-        "format": _FORMAT,
-        "format_version": _FORMAT_VERSION,
-        "likewise_version": model.version,
-        "features": list(model.features.names),
-        "text_features": sorted(model.features.text),
-        "gaps": model.features.gaps,
-        "id_column": model.id_column,
-        "positive_class": model.positive_class,
-        "estimator": _without_rows(model.estimator),
-    }
+    try:
+        with _archived(model) as archive:
+            _read(archive)
+            content = archive.content
+    except UnfitError as error:
+        raise ValueError(f"This model cannot be saved: {error}.") from error
     with replacing(path) as stream:
-        skops.io.dump(state, stream)
-
-
-def _without_rows(estimator: Any) -> Any:
-    """Return an estimator, or a copy of it that does not know the rows that it learned from."""
-    if hasattr(estimator, "steps"):
-        pipeline = copy.copy(estimator)
-        *before, (name, last) = estimator.steps
-        pipeline.steps = [*before, (name, _without_rows(last))]
-        return pipeline
-    information = getattr(estimator, "pair_information_", None)
-    if information is None and not any(hasattr(estimator, name) for name in _OF_ROWS):
-        return estimator
-    stripped = copy.copy(estimator)
-    for name in _OF_ROWS:
-        stripped.__dict__.pop(name, None)
-    if information is not None:
-        arrays = ("log_p", "left", "right", "is_similar", "folds")
-        empty = {name: getattr(information, name)[:0].copy() for name in arrays}
-        stripped.pair_information_ = replace(information, **empty)
-    return stripped
+        stream.write(content)
 
 
 def load_model(path: PathName, trusted: Sequence[str] = ()) -> Model:
@@ -133,8 +83,8 @@ def load_model(path: PathName, trusted: Sequence[str] = ()) -> Model:
     ----------
     path : path
     trusted : sequence of str
-        Types, by their full names, that the file may hold beside those of likewise, numpy and
-        scikit-learn that are always trusted. Trust only what you know: code of these types runs.
+        Types, by their full names, of estimators that are not likewise's own and that the file may
+        hold. Trust only what you know: code of these types runs.
 
     Returns
     -------
@@ -147,38 +97,137 @@ def load_model(path: PathName, trusted: Sequence[str] = ()) -> Model:
         its classifier cannot decide.
     """
     path = Path(path)
-    data = path.read_bytes()
-    _check_skops_archive(path, data)
-    state = _load_trusted(path, data, trusted)
-    if not isinstance(state, dict) or state.get("format") != _FORMAT:
-        raise ValueError(f"{path} is a skops file, but not a model that likewise saved.")
-    if state.get("format_version") != _FORMAT_VERSION:
-        raise ValueError(
-            f"{path} was saved by likewise {state.get('likewise_version')} in a format that this "
-            f"version ({__version__}) does not know; use that version, or fit the model again."
-        )
+    name = shown(path)
+    if isinstance(trusted, str):
+        trusted = [trusted]
     try:
-        model = Model(
-            estimator=state["estimator"],
-            features=Features(
-                tuple(state["features"]),
-                frozenset(state["text_features"]),
-                bool(state.get("gaps", False)),
-            ),
-            id_column=state["id_column"],
-            positive_class=state["positive_class"],
-            version=state["likewise_version"],
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: it lacks a part of a likewise model.") from error
-    check_trees(path, model.estimator)
-    if not _is_brought(model.estimator):
-        _check_decides(path, model)
+        with _opened(path) as archive:
+            found, description = _read(archive)
+        untrusted = [one for one in found.brought_types if one not in trusted]
+        if untrusted:
+            raise ValueError(_needs_trust(name, untrusted))
+        estimator = found.built(trusted)
+    except UnfitError as error:
+        raise ValueError(
+            f"{name} is damaged, or likewise did not save it: {error}; fit the model again."
+        ) from error
+    model = Model(estimator, **description)
+    if found.brought is None:
+        _check_decides(name, model)
+    elif not hasattr(estimator, "predict"):
+        raise ValueError(f"{name} is refused: what it holds is no classifier.")
     return model
 
 
+def _archived(model: Model) -> Archive:
+    """Return a model as an archive in memory."""
+    from likewise.io.modelfile.tree import members_of
+
+    description = {
+        "likewise_version": model.version,
+        "features": list(model.features.names),
+        "text_features": sorted(model.features.text),
+        "gaps": model.features.gaps,
+        "id_column": model.id_column,
+        "positive_class": model.positive_class,
+    }
+    return Archive.of(members_of(model.estimator, description))
+
+
+def _opened(path: Path) -> Archive:
+    """Open the archive of a model, or say what a file is instead."""
+    name = shown(path)
+    if path.is_file() and path.stat().st_size == 0:
+        raise ValueError(f"{name} is empty, not a likewise model.")
+    try:
+        archive = Archive.open(path)
+    except NotAnArchiveError as error:
+        raise ValueError(
+            f"{name} is not a likewise model, or it is cut short ({error}): models are archives of "
+            "plain numbers, never pickles; fit the model again."
+        ) from error
+    if "model.json" not in archive.sizes:
+        archive.close()
+        is_skops = "schema.json" in archive.sizes
+        what = "a skops file" if is_skops else "an archive"
+        way_out = "; if an earlier likewise saved it, fit the model again" if is_skops else ""
+        raise ValueError(f"{name} is {what}, but not a model that likewise saved{way_out}.")
+    return archive
+
+
+def _read(archive: Archive) -> tuple[Any, dict[str, Any]]:
+    """Return a model of which everything was checked, and what it says beside its estimator."""
+    from likewise.io.modelfile.tree import read_model
+
+    found = read_model(archive)
+    description = _checked_description(found.description)
+    n_columns = len(description["features"].names)
+    if found.n_columns not in (None, n_columns):
+        raise UnfitError(f"names {n_columns} columns, but its classifier takes {found.n_columns}")
+    features = description["features"]
+    if not {features.names[number] for number in found.text_columns} <= features.text:
+        raise UnfitError("names a column of numbers that its encoder takes for text")
+    return found, description
+
+
+def _checked_description(content: Mapping[str, Any]) -> dict[str, Any]:
+    known = {"format", "format_version", "brought", "estimator", *_DESCRIPTION}
+    for name in content:
+        if name not in known:
+            raise UnfitError(f"has an attribute {name[:60]!a} that models do not have")
+    for name, is_right in _DESCRIPTION.items():
+        if name not in content:
+            raise UnfitError(f"lacks a part: {name}")
+        if not is_right(content[name]):
+            raise UnfitError(f"has a part {name} that is not what it should be")
+    names, text = content["features"], content["text_features"]
+    if len(set(names)) != len(names) or not set(text) <= set(names):
+        raise UnfitError("has names of columns that do not fit each other")
+    return {
+        "features": Features(tuple(names), frozenset(text), content["gaps"]),
+        "id_column": content["id_column"],
+        "positive_class": content["positive_class"],
+        "version": content["likewise_version"],
+    }
+
+
+def _is_text(value: Any) -> bool:
+    if not isinstance(value, str) or len(value) > 100_000:
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= _MOST_COLUMNS and all(map(_is_text, value))
+
+
+_DESCRIPTION: dict[str, Callable[[Any], bool]] = {
+    "likewise_version": _is_text,
+    "features": _are_texts,
+    "text_features": _are_texts,
+    "gaps": lambda value: isinstance(value, bool),
+    "id_column": _is_text,
+    "positive_class": lambda value: value is None or _is_text(value),
+}
+"""What a model says beside its estimator, and whether it is as it should be."""
+
+
+def _needs_trust(name: str, types: Sequence[str]) -> str:
+    listed = ", ".join(f'"{one}"' for one in types)
+    options = " ".join(f"--trust {one}" for one in types)
+    return (
+        f"{name} is refused: it holds a model that somebody brought, of types that are not "
+        f"likewise's own. If you know where the file is from, trust them by name: "
+        f"trusted=[{listed}] in likewise.load, or {options} on the command line."
+    )
+
+
 def save(clf: Any, path: PathName) -> None:
-    """Save a fitted classifier in the skops format, without the rows that it learned from.
+    """Save a fitted classifier, without the rows that it learned from.
 
     Parameters
     ----------
@@ -199,10 +248,33 @@ def save(clf: Any, path: PathName) -> None:
     >>> bool((again.predict(sample.X_test) == clf.predict(sample.X_test)).all())
     True
     """
-    names = getattr(clf, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{number}" for number in range(getattr(clf, "n_features_in_", 0))]
-    save_model(path, Model(clf, Features(tuple(map(str, names))), "id"))
+    model = Model(clf, Features(_column_names(clf)), "id")
+    save_model(path, replace(model, features=_with_text(model)))
+
+
+def _with_text(model: Model) -> Features:
+    """Return the columns of a model, with those that its encoders take as text named as such."""
+    from likewise.io.modelfile.tree import read_model
+
+    names = model.features.names
+    try:
+        with _archived(model) as archive:
+            found = read_model(archive).text_columns
+        return Features(names, frozenset(names[number] for number in found))
+    except (UnfitError, IndexError) as error:
+        raise ValueError(f"This model cannot be saved: {error}.") from error
+
+
+def _column_names(clf: Any) -> tuple[str, ...]:
+    """Return the names of the columns that an estimator was fitted to, or numbers for them."""
+    for one in (clf, *(step for _, step in getattr(clf, "steps", ()))):
+        names = getattr(one, "feature_names_in_", None)
+        if names is not None:
+            return tuple(map(str, names))
+        size = getattr(one, "n_features_in_", None)
+        if size is not None:
+            return tuple(f"x{number}" for number in range(size))
+    return ()
 
 
 def load(path: PathName, trusted: Sequence[str] = ()) -> Any:
@@ -221,75 +293,39 @@ def load(path: PathName, trusted: Sequence[str] = ()) -> Any:
     return load_model(path, trusted).estimator
 
 
-def _is_brought(estimator: Any) -> bool:
-    """Tell whether a classifier holds one that a user brought, who alone knows what it takes."""
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    return getattr(last, "estimator", None) is not None
+def _check_decides(name: str, model: Model) -> None:
+    """Refuse a classifier whose parts do not fit each other, by letting it decide.
 
-
-def _check_skops_archive(path: Path, data: bytes) -> None:
-    if not data:
-        raise ValueError(f"{path} is empty, not a likewise model.")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = archive.namelist()
-            damaged = archive.testzip()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
-        raise ValueError(
-            f"{path} is not a likewise model, or it is cut short: models are skops files, never "
-            "pickles; fit the model again."
-        ) from error
-    if "schema.json" not in names:
-        raise ValueError(f"{path} is an archive, but not a model that likewise saved.")
-    if damaged is not None:
-        raise ValueError(f"{path} is damaged (in {damaged}); fit the model again.")
-
-
-def _load_trusted(path: Path, data: bytes, trusted: Sequence[str]) -> Any:
-    import skops.io
-
-    try:
-        untrusted = set(skops.io.get_untrusted_types(data=data))
-        refused = sorted(untrusted - _TRUSTED_TYPES - set(trusted))
-        if not refused:
-            return skops.io.loads(data, trusted=sorted(untrusted))
-    except _MALFORMED as error:
-        raise ValueError(f"{path} is damaged: {first_line(error)}.") from error
-    raise ValueError(
-        f"{path} is refused: it holds types that no likewise {__version__} model holds "
-        f"({listed(refused)}). If they are of a classifier that you brought, trust them by name: "
-        "trusted=[...] in likewise.load, --trust NAME on the command line."
-    )
-
-
-def _check_decides(path: Path, model: Model) -> None:
-    """Refuse a classifier that lacks something or whose arrays do not fit, by letting it decide.
-
-    What decides is code of the types that are trusted, none of the file.
+    What decides is code of the types in our tables, none of the file. Steps before the classifier
+    were checked: their rows need not be zeros, so that there is no row to ask them about.
     """
+    last = model.estimator.steps[-1][1] if hasattr(model.estimator, "steps") else model.estimator
     try:
         with warnings.catch_warnings(action="ignore"):
-            _decide(model.estimator, _row_of_zeros(model.features))
+            _decide(last, _example_rows(last.n_features_in_))
     except _UNDECIDED as error:
         raise ValueError(
-            f"{path} is damaged, or was saved with other versions of the libraries: its classifier "
+            f"{name} is damaged, or was saved with other versions of the libraries: its classifier "
             "lacks a part, or its parts do not fit each other; fit the model again."
         ) from error
 
 
-def _row_of_zeros(features: Features) -> Any:
-    values = ["0" if name in features.text else 0.0 for name in features.names]
-    return np.array([values], dtype=object if features.text else np.float64)
+def _example_rows(n_columns: int) -> Any:
+    """Return a few rows of plain numbers: what cannot be decided of them is of no use."""
+    signs = np.where(np.arange(n_columns) % 2, 1.0, -1.0)
+    return np.array([np.zeros(n_columns), np.ones(n_columns), signs, -signs])
 
 
-def _decide(estimator: Any, row: Any) -> None:
-    """Ask a classifier for all that is asked of it later, and check the shapes of its answers."""
-    n_classes = len(estimator.classes_)
-    answers = [(estimator.predict(row), [1])]
+def _decide(estimator: Any, rows: Any) -> None:
+    """Ask a classifier for all that is asked of it later, and check its answers."""
+    n_rows, n_classes = len(rows), len(estimator.classes_)
+    answers = [(estimator.predict(rows), [n_rows])]
     if n_classes == 2:
-        answers.append((estimator.decision_function(row), [1]))
+        answers.append((estimator.decision_function(rows), [n_rows]))
     if n_classes != 2 or hasattr(estimator, "predict_proba"):
-        answers.append((estimator.predict_proba(row), [1, n_classes]))
+        answers.append((estimator.predict_proba(rows), [n_rows, n_classes]))
     for answer, shape in answers:
         if list(answer.shape) != shape:
             raise ValueError(f"An answer of shape {answer.shape}, not {tuple(shape)}.")
+        if answer.dtype.kind == "f" and not np.isfinite(answer).all():
+            raise ValueError("An answer that is not finite.")

@@ -1,0 +1,244 @@
+"""The container of a model: a zip archive whose members are stored as they are, within limits.
+
+Nothing is compressed, so that no file can be larger inside than it is outside. What the directory
+of an archive says is checked before any member is read; a member is read when it is asked for.
+"""
+
+import io
+import json
+import re
+import struct
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from likewise.io.modelfile.failures import UnfitError
+
+__all__ = ["LARGEST", "Archive", "NotAnArchiveError", "parse_json"]
+
+LARGEST = 2**30
+"""Bytes of a model file."""
+_MOST_MEMBERS = 20_000
+_MOST_DIRECTORY_BYTES = 4 * 2**20
+_LONGEST_JSON = 16 * 2**20
+_MOST_BRACKETS = 500_000
+_DEEPEST_JSON = 100
+_END = struct.Struct("<4s4H2LH")
+"""The last bytes of an archive: signature, disks, members, bytes and place of the directory."""
+_MALFORMED = (
+    zipfile.BadZipFile,
+    struct.error,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+    LookupError,
+)
+"""What the zip reader raises where an archive is not what it says."""
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BRACKET = re.compile(rb"[\[\]{}]")
+
+
+class NotAnArchiveError(ValueError):
+    """A file that is no zip archive, or only the first part of one."""
+
+
+class Archive:
+    """A zip archive whose directory was checked.
+
+    Parameters
+    ----------
+    stream : binary file that can be read anywhere, of which nobody else reads
+    size : int
+        Its number of bytes.
+
+    Attributes
+    ----------
+    sizes : dict from the names of the members to their numbers of bytes
+    """
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        _check_end(stream, size)
+        self._stream = stream
+        try:
+            self._zip = zipfile.ZipFile(stream)
+            members = self._zip.infolist()
+        except _MALFORMED as error:
+            raise NotAnArchiveError("its directory cannot be read") from error
+        self.sizes: dict[str, int] = {}
+        for member in members:
+            self._check_member(member)
+            self.sizes[member.filename] = member.file_size
+        if sum(self.sizes.values()) > size:
+            raise UnfitError("has members that are larger than the file")
+
+    @classmethod
+    def of(cls, members: Mapping[str, bytes]) -> "Archive":
+        """Make an archive in memory; the same members make the same bytes.
+
+        Parameters
+        ----------
+        members : dict from names to contents
+            Stored as they are, in order.
+        """
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+            for name, content in members.items():
+                archive.writestr(zipfile.ZipInfo(name), content)
+        return cls(stream, stream.tell())
+
+    @property
+    def content(self) -> bytes:
+        """The whole file."""
+        self._stream.seek(0)
+        return self._stream.read()
+
+    @classmethod
+    def open(cls, path: Path) -> "Archive":
+        """Open a file; what is no file, such as a pipe, is read to its end.
+
+        Parameters
+        ----------
+        path : Path
+        """
+        stream: BinaryIO = path.open("rb")
+        try:
+            if not path.is_file():
+                with stream as pipe:
+                    stream = io.BytesIO(_read_pipe(pipe))
+            size = stream.seek(0, io.SEEK_END)
+            return cls(stream, size)
+        except BaseException:
+            stream.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+        self._stream.close()
+
+    def _check_member(self, member: zipfile.ZipInfo) -> None:
+        name = member.filename
+        if name in self.sizes:
+            raise UnfitError(f"has two members called {_short(name)}")
+        if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ~0x800:
+            raise UnfitError(f"has a member {_short(name)} that is compressed or encrypted")
+        if member.compress_size != member.file_size:
+            raise UnfitError(f"has a member {_short(name)} of two sizes")
+
+    def check_names(self, expected: set[str]) -> None:
+        """Raise unless the members are those that are expected, by name.
+
+        Parameters
+        ----------
+        expected : set of str
+        """
+        for name in self.sizes:
+            if name not in expected:
+                raise UnfitError(f"has a member {_short(name)} that the model does not name")
+        for name in sorted(expected):
+            if name not in self.sizes:
+                raise UnfitError(f"lacks its member {_short(name)}")
+
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """Return a member, or its first bytes.
+
+        Parameters
+        ----------
+        name : str
+        limit : int, optional
+            How many bytes to read at most.
+        """
+        if name not in self.sizes:
+            raise UnfitError(f"lacks its member {_short(name)}")
+        size = self.sizes[name]
+        try:
+            with self._zip.open(name) as member:
+                content = member.read(size if limit is None else min(limit, size))
+                if limit is None:
+                    member.read(1)  # at the end the checksum is compared
+        except _MALFORMED as error:
+            raise UnfitError(f"is damaged in its member {_short(name)}") from error
+        if limit is None and len(content) != size:
+            raise UnfitError(f"is cut short in its member {_short(name)}")
+        return content
+
+
+def parse_json(content: bytes) -> Any:
+    """Return what a JSON text says, if it is short and flat enough to be read at no risk.
+
+    Parameters
+    ----------
+    content : bytes
+    """
+    if len(content) > _LONGEST_JSON:
+        raise UnfitError(f"has more text ({len(content):,} bytes) than a model needs")
+    brackets = _BRACKET.findall(_TEXT.sub(b"", content))
+    if len(brackets) > _MOST_BRACKETS:
+        raise UnfitError("has more parts than a model needs")
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
+        if depth > _DEEPEST_JSON:
+            raise UnfitError("is nested deeper than a model is")
+    try:
+        return json.loads(
+            content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_distinct
+        )
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, UnfitError):
+            raise
+        raise UnfitError("is damaged: its description is no JSON text") from error
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise UnfitError("is damaged: its description says one thing twice")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def _check_end(stream: BinaryIO, size: int) -> None:
+    """Refuse a directory that is too long, or not at the end of the file, before it is read."""
+    stream.seek(0)
+    if stream.read(4) != b"PK\x03\x04" or size < _END.size:
+        raise NotAnArchiveError("it does not begin like one")
+    if size > LARGEST:
+        raise UnfitError(f"is larger ({size:,} bytes) than a model is")
+    stream.seek(size - _END.size)
+    signature, disk, first, here, members, length, place, comment = _END.unpack(stream.read())
+    if signature != b"PK\x05\x06" or (disk, first, comment) != (0, 0, 0):
+        raise NotAnArchiveError("it does not end like one")
+    if here != members or place + length + _END.size != size:
+        raise NotAnArchiveError("its directory is not at its end")
+    if members > _MOST_MEMBERS or length > _MOST_DIRECTORY_BYTES:
+        raise UnfitError(f"has more members ({members:,}) than a model has")
+
+
+def _read_pipe(stream: BinaryIO) -> bytes:
+    start = stream.read(4)
+    if start != b"PK\x03\x04":  # of something endless no more is read
+        return start
+    return start + stream.read(LARGEST)
+
+
+def _short(name: str) -> str:
+    return ascii(name if len(name) <= 60 else f"{name[:57]}...")

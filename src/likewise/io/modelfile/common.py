@@ -1,0 +1,26 @@
+"""Kinds that several types share: numbers of columns and their names, seeds, shares."""
+
+from likewise.io.modelfile.composites import Default, OneOf, Table
+from likewise.io.modelfile.contract import Kind
+from likewise.io.modelfile.values import Labels, Nothing, Number, Text, Whole
+
+__all__ = ["FITTED_COLUMNS", "MOST_CLASSES", "NOTHING", "OUTPUT", "POSITIVE", "SEED", "SHARE"]
+
+MOST_CLASSES = 10_000
+MOST_COLUMNS = 5_000_000
+
+NOTHING = Nothing()
+POSITIVE = Number(0.0, above=True)
+SHARE = Number(0.0, 1.0)
+SEED = Default(OneOf((Nothing(), Whole(0, 2**32 - 1))), None)
+"""A seed; a source of random numbers is not kept."""
+
+FITTED_COLUMNS: dict[str, Kind] = {
+    "n_features_in_": Whole(1, MOST_COLUMNS, "columns"),
+    "feature_names_in_": Labels("columns", numbers=False),
+}
+"""What estimators remember of the table that they were fitted to."""
+OUTPUT: dict[str, Kind] = {
+    "_sklearn_output_config": Table({"transform": Text(("default", "pandas", "polars"))})
+}
+"""What users want transformers to return."""

@@ -1,0 +1,295 @@
+"""The table of types that hold others: pipelines, unions, tables of columns, our feature maps."""
+
+from itertools import pairwise
+from typing import Any
+
+from likewise.io.modelfile.common import FITTED_COLUMNS, NOTHING, OUTPUT, POSITIVE, SEED
+from likewise.io.modelfile.composites import Brought, Items, OneOf, Tuple
+from likewise.io.modelfile.contract import Kind, expect
+from likewise.io.modelfile.sklearn_types import CLASSIFIERS, LEAVES, NYSTROEM
+from likewise.io.modelfile.types import Of, Record, Type, Unfitted, Values
+from likewise.io.modelfile.values import Array, Flag, Labels, Number, Text, Whole
+
+__all__ = ["PIPELINE", "TRANSFORMERS", "last_of", "text_columns"]
+
+Width = tuple[int | None, int | None]
+
+_MOST_DUMMIES = 20
+"""As in `likewise.scores.encoding`."""
+_MOST_STEPS = 1000
+
+# --- our own features ----------------------------------------------------------------------------
+
+
+def _check_radial(values: Values) -> None:
+    directions = values["directions_"]
+    columns = values["mean_"].size if directions is None else directions.shape[1]
+    expect(values["kernel_"].width[0] == columns, "has a kernel of another number of columns")
+
+
+_RADIAL = Type(
+    "likewise.scores.features",
+    "RadialFeatures",
+    parameters={
+        "width": POSITIVE,
+        "principal": Flag(),
+        "n_components": Whole(1, 10_000_000),
+        "random_state": SEED,
+    },
+    fitted={
+        "mean_": Array(("columns",)),
+        "scale_": Array(("columns",), low=0.0, above=True),
+        "directions_": OneOf((NOTHING, Array(("columns", "directions")))),
+        "kernel_": Of(lambda: (NYSTROEM,)),
+    },
+    optional=OUTPUT,
+    check=_check_radial,
+    width=lambda values: (values["mean_"].size, values["kernel_"].width[1]),
+)
+
+
+def _check_categories(values: Values) -> None:
+    for known in values["categories_"]:
+        expect(len(set(known)) == len(known), "has a category twice")
+
+
+def _width_of_categories(values: Values) -> Width:
+    sizes = [len(known) for known in values["categories_"]]
+    given = sum(size if 2 < size <= _MOST_DUMMIES else 1 for size in sizes)
+    return len(sizes), given
+
+
+_CATEGORY = OneOf((Text(), Flag(), Number()))
+_CATEGORIES = Type(
+    "likewise.scores.encoding",
+    "CategoryNumbers",
+    fitted={
+        "n_features_in_": FITTED_COLUMNS["n_features_in_"],
+        "categories_": Items(Items(_CATEGORY, most=10_000), name="columns"),
+    },
+    optional=OUTPUT,
+    check=_check_categories,
+    width=_width_of_categories,
+)
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+def _steps() -> tuple[Type, ...]:
+    from likewise.io.modelfile.own import OWN_CLASSIFIERS  # which holds pipelines itself
+
+    return (*TRANSFORMERS, *CLASSIFIERS, *OWN_CLASSIFIERS, PIPELINE)
+
+
+def _parts() -> tuple[Type, ...]:
+    return (*TRANSFORMERS, PIPELINE)
+
+
+def last_of(value: Any) -> Any:
+    """Return the last step of a pipeline's record, or what is no pipeline itself."""
+    while isinstance(value, Record) and value.type is PIPELINE:
+        value = value.values["steps"][-1][1]
+    return value
+
+
+def _width_of_step(step: Any, before: int | None) -> Width:
+    """Return how many columns a step takes and gives, if so many come to it."""
+    if step in ("passthrough", None):
+        return before, before
+    return step.width if isinstance(step, Record) else (None, None)
+
+
+def _chained(steps: list[Any]) -> Width:
+    """Return how many columns a chain of steps takes and gives; raise if steps do not fit."""
+    working = [step for _, step in steps if step not in ("passthrough", None)]
+    widths = [_width_of_step(step, None) for step in working]
+    for number, ((_, given), (taken, _)) in enumerate(pairwise(widths), start=1):
+        is_right = None in (taken, given) or taken == given
+        expect(is_right, f"has a step {number} that takes {taken} columns, but gets {given}")
+    return (widths[0][0], widths[-1][1]) if widths else (None, None)
+
+
+def _check_pipeline(values: Values) -> None:
+    steps = values["steps"]
+    expect(bool(steps), "has no steps")
+    expect(len({name for name, _ in steps}) == len(steps), "has two steps of one name")
+    _chained(steps)
+
+
+PIPELINE = Type(
+    "sklearn.pipeline",
+    "Pipeline",
+    parameters={
+        "steps": Items(
+            Tuple((Text(), OneOf((NOTHING, Text(("passthrough",)), Brought(Of(_steps)))))),
+            most=_MOST_STEPS,
+        )
+    },
+    check=_check_pipeline,
+    width=lambda values: _chained(values["steps"]),
+)
+
+
+def _check_union(values: Values) -> None:
+    widths = [one.width[0] for _, one in values["transformer_list"] if isinstance(one, Record)]
+    expect(len(set(widths) - {None}) <= 1, "has parts of different columns")
+
+
+def _width_of_union(values: Values) -> Width:
+    parts = [one for _, one in values["transformer_list"] if one != "drop"]
+    before = next((one.width[0] for one in parts if isinstance(one, Record)), None)
+    given = [_width_of_step(one, before)[1] for one in parts]
+    return before, None if None in given else sum(one for one in given if one is not None)
+
+
+_UNION = Type(
+    "sklearn.pipeline",
+    "FeatureUnion",
+    parameters={
+        "transformer_list": Items(
+            Tuple((Text(), OneOf((Text(("passthrough", "drop")), Brought(Of(_parts)))))),
+            most=_MOST_STEPS,
+        ),
+        "verbose_feature_names_out": Flag(),
+    },
+    optional=OUTPUT,
+    check=_check_union,
+    width=_width_of_union,
+)
+
+# --- tables of columns ---------------------------------------------------------------------------
+
+_CHOICE = Items(OneOf((Whole(), Text())))
+_ENDS = Text(("drop", "passthrough"))
+
+
+def _unpacked_columns(table: Any) -> Values:
+    """Return the attributes, with the places of columns in the result as numbers."""
+    values = dict(vars(table))
+    places = values.get("output_indices_", {})
+    values["output_indices_"] = [(name, one.start, one.stop) for name, one in places.items()]
+    return values
+
+
+def _places(values: Values, chosen: list[Any]) -> list[int]:
+    """Return the numbers of chosen columns."""
+    size = values["n_features_in_"]
+    if all(isinstance(one, int) for one in chosen):
+        expect(all(one < size for one in chosen), "chooses a column that is not there")
+        return list(chosen)
+    names = values.get("feature_names_in_")
+    numbers = {} if names is None else {name: place for place, name in enumerate(names.tolist())}
+    expect(all(one in numbers for one in chosen), "chooses a column that is not there")
+    return [numbers[one] for one in chosen]
+
+
+def _check_columns(values: Values) -> None:
+    expect(values["remainder"] in ("drop", "passthrough"), "has another remainder")
+    for name, part, chosen in values["transformers_"]:
+        places = _places(values, chosen)
+        taken = part.width[0] if isinstance(part, Record) else None
+        expect(taken in (None, len(places)), f"has a part {name[:60]!a} of other columns")
+    for _, _, chosen in values["transformers"]:
+        _places(values, chosen)
+    end = 0
+    for _, start, stop in values["output_indices_"]:
+        expect(start <= stop, "has columns out of order")
+        end = max(end, stop)
+    width = _width_of_columns(values)[1]
+    expect(width in (None, end), "gives another number of columns than its parts")
+
+
+def _width_of_columns(values: Values) -> Width:
+    parts = [one for one in values["transformers_"] if one[1] != "drop"]
+    given = [_width_of_step(part, len(chosen))[1] for _, part, chosen in parts]
+    total = None if None in given else sum(one for one in given if one is not None)
+    return values["n_features_in_"], total
+
+
+def _finished_columns(values: Values) -> Values:
+    """Return all attributes, private ones as a fit leaves them."""
+    inputs = {name: _places(values, chosen) for name, _, chosen in values["transformers_"]}
+    inputs.setdefault("remainder", [])
+    chosen = [one for _, _, one in values["transformers"]]
+    rest = next((one for one in values["transformers_"] if one[0] == "remainder"), None)
+    left = [] if rest is None else rest[2]
+    return {
+        **values,
+        "_columns": chosen,
+        "_transformer_to_input_indices": inputs,
+        "_remainder": ("remainder", values["remainder"], left),
+        "_n_features": values["n_features_in_"],
+        "output_indices_": {
+            name: slice(start, stop) for name, start, stop in values["output_indices_"]
+        },
+    }
+
+
+_COLUMNS_OPTIONAL: dict[str, Kind] = {
+    "feature_names_in_": Labels("columns", numbers=False),
+    **OUTPUT,
+}
+_TABLE_OF_COLUMNS = Type(
+    "sklearn.compose._column_transformer",
+    "ColumnTransformer",
+    parameters={
+        "transformers": Items(
+            Tuple((Text(), OneOf((_ENDS, Unfitted(Brought(Of(_parts))))), _CHOICE)),
+            most=_MOST_STEPS,
+        ),
+        "remainder": _ENDS,
+        "sparse_threshold": Number(0.0, 1.0),
+        "verbose_feature_names_out": Flag(),
+    },
+    fitted={
+        "n_features_in_": FITTED_COLUMNS["n_features_in_"],
+        "sparse_output_": Flag(),
+        "transformers_": Items(
+            Tuple((Text(), OneOf((_ENDS, Brought(Of(_parts)))), _CHOICE)), most=_MOST_STEPS
+        ),
+        "output_indices_": Items(Tuple((Text(), Whole(), Whole())), most=_MOST_STEPS),
+    },
+    optional=_COLUMNS_OPTIONAL,
+    derived=frozenset({"_columns", "_transformer_to_input_indices", "_remainder", "_n_features"}),
+    check=_check_columns,
+    unpacked=_unpacked_columns,
+    finish=_finished_columns,
+    width=_width_of_columns,
+)
+
+TRANSFORMERS = (*LEAVES, _RADIAL, _CATEGORIES, _UNION, _TABLE_OF_COLUMNS)
+"""All transformers that a model may hold without trust."""
+
+
+def text_columns(estimator: Any) -> set[int]:
+    """Return the numbers of the columns that a fitted estimator takes as text.
+
+    Parameters
+    ----------
+    estimator : Record, or anything else, which is not asked
+    """
+    if not isinstance(estimator, Record):
+        return set()
+    values = estimator.values
+    if estimator.type is _UNION:
+        parts = [text_columns(part) for _, part in values["transformer_list"]]
+        return set().union(*parts)
+    if estimator.type is _TABLE_OF_COLUMNS:
+        found: set[int] = set()
+        for _, part, chosen in values["transformers_"]:
+            places = _places(values, chosen)
+            found.update(places[number] for number in text_columns(part))
+        return found
+    if estimator.type is PIPELINE:
+        for _, step in values["steps"]:
+            found = text_columns(step)
+            if found or not _is_passing(step):
+                return found
+    kinds = [one.dtype.kind for one in values.get("categories_", ()) if hasattr(one, "dtype")]
+    return {number for number, kind in enumerate(kinds) if kind in "OU"}
+
+
+def _is_passing(step: Any) -> bool:
+    """Tell whether a step leaves its columns as they are."""
+    is_function = isinstance(step, Record) and step.type.name == "FunctionTransformer"
+    return is_function or step in ("passthrough", None)
