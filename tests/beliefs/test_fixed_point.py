@@ -56,3 +56,15 @@ def test_where_there_is_no_fixed_point_the_smallest_gap_is_returned() -> None:
     found, _ = settle(step, np.array([3.0]))
     assert np.isfinite(found).all()
     assert step(found)[0] - found[0] <= step(np.array([3.0]))[0] - 3.0
+
+
+def test_a_step_of_few_digits_is_not_repeated_in_vain() -> None:
+    calls = []
+
+    def step(x: FloatArray) -> FloatArray:
+        calls.append(x)
+        return np.round(0.5 * x + 1.0, 6) + 1e-6 * (len(calls) % 2)
+
+    found = settle(step, np.zeros(2))[0]
+    np.testing.assert_allclose(found, 2.0, atol=1e-4)
+    assert len(calls) < 30

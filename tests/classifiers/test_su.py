@@ -384,9 +384,9 @@ def test_columns_of_any_scale_are_solved_to_the_gap(
     np.testing.assert_allclose(gradient / size, 0, atol=1e-8)
 
 
-def test_a_fit_that_rounding_spoils_is_warned_of(draw_waveform: Draw) -> None:
+def test_a_fit_that_rounding_spoils_is_refused(draw_waveform: Draw) -> None:
     X, y = draw_waveform(200, 200).pack()
-    with pytest.warns(ConvergenceWarning, match="scale the features"):
+    with pytest.raises(ValueError, match=r"column \d+ of X are around 1e\+09.*scale the features"):
         lw.SUClassifier(prior=0.7, regularize_intercept=False).fit(X + 1e9, y)
 
 

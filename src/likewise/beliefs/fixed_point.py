@@ -11,6 +11,8 @@ __all__ = ["Trace", "settle"]
 _MEMORY = 5
 _MOST_STEPS = 100
 _TOL = 1e-8
+_NEARLY, _PATIENCE = 1e-4, 5
+"""Below this gap, so many steps without progress mean that the digits of `step` are spent."""
 
 Trace = tuple[FloatArray, FloatArray]
 """Moves of a search and how the gaps changed with them, one in each column."""
@@ -43,9 +45,9 @@ def settle(
     """
     moves, changes = trace if trace is not None else (np.zeros((start.size, 0)),) * 2
     here, gap = start, step(start) - start
-    best, smallest = here, float(np.abs(gap).max())
-    for _ in range(_MOST_STEPS):
-        if smallest < _TOL:
+    best, smallest, found_at = here, float(np.abs(gap).max()), 0
+    for number in range(_MOST_STEPS):
+        if smallest < _TOL or (smallest < _NEARLY and number - found_at >= _PATIENCE):
             break
         there = here + _move(gap, moves, changes)
         new = step(there) - there
@@ -53,6 +55,8 @@ def settle(
         changes = np.column_stack([changes, new - gap])[:, -_MEMORY:]
         here, gap = there, new
         size = float(np.abs(gap).max())
+        if size < 0.5 * smallest:
+            found_at = number
         if size < smallest:
             best, smallest = here, size
     return best, (moves, changes) if moves.size else None

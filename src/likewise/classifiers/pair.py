@@ -266,7 +266,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
             check_pairing(self.pairing, self.error_rate, is_fresh=stated is None)
             return EngineRows(engine) if stated is None else StreamedRows(engine, stated)
         if self.estimator is None:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
             check_magnitude(X)
         else:
             X = as_untouched(self, X)
@@ -467,7 +467,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
 
     def _scores_of(self, X: Any) -> FloatArray:
         if self.estimator is None:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            X = validate_data(self, X, accept_sparse="csr", dtype=float, order="C", reset=False)
         else:
             X = as_untouched(self, X, reset=False)
         return self.feature_map_.design(X).decide(self.weights_)

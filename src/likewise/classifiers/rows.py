@@ -195,8 +195,14 @@ def read_rows(estimator: Any, X: Any, y: WeakLabels | None) -> WeakRows:
     if isinstance(X, PairSource):
         refuse_labels(y)
         return _SourceRows(read_source(estimator, X, PAIR_PARTS))
+    # Row by row in memory, as sums are taken: else they would be rounded another way.
     X = validate_data(
-        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
     )
     return _TableRows(X, y, statements_for(y, X.shape[0], type(estimator).__name__))
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,6 +23,7 @@ from likewise.engines import Engine
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.statements.folds import PairKFold
+from likewise.su.certificates import certified
 from likewise.su.folds import (
     Folds,
     fold_risks,
@@ -35,6 +35,7 @@ from likewise.su.losses import MarginLoss, get_loss, squared
 from likewise.su.objective import Summary, SUObjective, minimise_su_risk, summarise
 from likewise.su.rewrites import REWRITES, Rewrite, check_prior, choose_rewrite
 from likewise.su.solvers import Solution
+from likewise.su.span import is_wide
 
 _PAPER_ALPHAS = (1e-1, 1e-4, 1e-7)
 
@@ -139,7 +140,9 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        return _warned(solution, alpha)
+        names = getattr(self, "feature_names_in_", None)
+        is_free = not self.regularize_intercept
+        return certified(solution, alpha, objective.summary, names, is_free=is_free)
 
     def _fit_objective(self, objective: SUObjective, prior: float, alpha: float) -> None:
         """Minimise over all rows, and keep the solution."""
@@ -375,7 +378,8 @@ class SUClassifierCV(_BaseSUClassifier):
         rows = read_rows(self, X, y)
         rewrite = self._chosen_rewrite(rows)
         cv = _splitter(self.cv)
-        folds = rows.folds(cv, rewrite)
+        # Of a wide table, sums over folds would be square matrices of its columns.
+        folds = None if is_wide(rows.engine) else rows.folds(cv, rewrite)
         if folds is None:
             splits = rows.splits(cv, rewrite)
             summary = _summarise(rows, rewrite)
@@ -476,19 +480,6 @@ def _splitter(cv: Any) -> Any:
     if cv is None:
         return PairKFold(5)
     return PairKFold(int(cv)) if isinstance(cv, Integral) else cv
-
-
-def _warned(solution: Solution, alpha: float) -> Solution:
-    """Warn of a solution that did not converge, with what to change."""
-    if not solution.converged:
-        warnings.warn(
-            f"The solver stopped after {solution.n_iter} iterations at a gap of "
-            f"{solution.gap:.1e} (alpha={alpha:g}); raise max_iter, alpha or tol, or scale "
-            "the features.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-    return solution
 
 
 def _summarise(rows: WeakRows, rewrite: Rewrite) -> Summary:

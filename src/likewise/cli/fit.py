@@ -19,6 +19,7 @@ from likewise.cli.inputs import (
     packed,
     read_inputs,
 )
+from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
     ClassesOption,
     ErrorsOption,
@@ -211,7 +212,9 @@ def _opened(
             **columns,
         )
     _check_in_memory(scheduler)
-    return nullcontext(read_inputs(table, pairs, gaps=gaps, **columns))
+    inputs = read_inputs(table, pairs, gaps=gaps, **columns)
+    check_magnitudes(inputs.table, inputs.features, inputs.X)
+    return nullcontext(inputs)
 
 
 def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], output: Path) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from likewise.cli.magnitudes import check_largest
 from likewise.cli.options import TrustOption
 from likewise.cli.terminal import STDOUT, Json, note, show_json, waiting
 
@@ -81,6 +82,7 @@ def _classify(
     if unused:
         note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
+    check_largest(table, model.features, rows)
     columns = {
         "id": table.ids,
         "prediction": model.estimator.predict(rows),

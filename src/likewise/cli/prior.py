@@ -16,6 +16,7 @@ from likewise.cli.inputs import (
     packed,
     read_inputs,
 )
+from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
     ClassesOption,
     ErrorsOption,
@@ -82,6 +83,7 @@ def prior(
         refuse_given(given, "is an option of the method pair_likelihood: leave out --method.")
     settings = statement_settings(classes, pairing, errors)
     inputs = read_inputs(table, pairs, **chosen_columns(id_column, features, drop))
+    check_magnitudes(inputs.table, inputs.features, inputs.X)
     rows, y = packed(inputs)
     transformed = inputs.transformer(StandardScaler()).fit_transform(rows)
     with option_words(inputs.id_of):

@@ -17,6 +17,7 @@ from likewise.cli.inputs import (
     read_inputs,
     read_inputs_of,
 )
+from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
     ClassesOption,
     ErrorsOption,
@@ -81,6 +82,7 @@ def report(
                 "--new-pairs needs --model: without it, a classifier is fitted on these pairs."
             )
         inputs = read_inputs(table, pairs, **chosen_columns(id_column, features, drop))
+        check_magnitudes(inputs.table, inputs.features, inputs.X)
         pipeline = pair_pipeline(inputs, settings, seed=seed)
     else:
         of_columns = {"--id": id_column, "--features": features, "--drop": drop}
@@ -138,7 +140,9 @@ def _load(model: Path, table: Path, pairs: Path, trusted: Sequence[str]) -> "tup
     from likewise.io import load_model
 
     loaded = load_model(model, trusted)
-    return loaded.estimator, read_inputs_of(loaded, table, pairs)
+    inputs = read_inputs_of(loaded, table, pairs)
+    check_magnitudes(inputs.table, inputs.features, inputs.X)
+    return loaded.estimator, inputs
 
 
 def _transformed(pipeline: Any, inputs: "Inputs") -> tuple[Any, Any]:

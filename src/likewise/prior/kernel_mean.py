@@ -142,7 +142,7 @@ class KernelMeanPrior(BaseEstimator):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         statements = self._checked(y, X.shape[0])
         X = _dense(X)
         if self.standardize:

@@ -92,7 +92,7 @@ class ScoredPrior(BaseEstimator):
         if isinstance(X, PairSource):
             refuse_labels(y)
             return EngineRows(open_engine(X))
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_magnitude(X)
         return MemoryRows(X, self._statements(y, X.shape[0]))
 

@@ -5,7 +5,7 @@ behind the engine; scikit-learn and weak labels are not known here.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from likewise.su.solvers import (
     minimise_squared,
     penalty_diagonal,
 )
+from likewise.su.span import Span, is_wide, span_of
 
 _SAMPLE_ENTRIES = 1 << 22
 """Numbers in the sample that solvers start from: 32 MiB, and passes over it cost next to nothing
@@ -216,14 +217,31 @@ def minimise_su_risk(
     Solution
     """
     linear = objective.summary.linear_term(prior, objective.rewrite)
-    if objective.loss == squared:
-        gram = objective.summary.gram
-        return minimise_squared(
-            gram, linear, alpha, regularize_intercept=regularize_intercept, tol=tol
-        )
-    penalty = penalty_diagonal(objective.engine.n_features, alpha, regularize_intercept)
-    minimise = _minimise_kinked if objective.loss == double_hinge else _minimise_smooth
-    return minimise(objective, linear, penalty, tol, max_iter)
+    span = span_of(objective.engine, linear) if is_wide(objective.engine) else None
+    if span is not None:
+        linear = span.linear
+        objective = replace(objective, engine=span.engine, summary=_in_span(objective, span))
+    # Values of a useless scale overflow: the certificate of what comes out says so.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if objective.loss == squared:
+            solution = minimise_squared(
+                objective.summary.gram,
+                linear,
+                alpha,
+                regularize_intercept=regularize_intercept,
+                tol=tol,
+            )
+        else:
+            penalty = penalty_diagonal(objective.engine.n_features, alpha, regularize_intercept)
+            minimise = _minimise_kinked if objective.loss == double_hinge else _minimise_smooth
+            solution = minimise(objective, linear, penalty, tol, max_iter)
+    return solution if span is None else span.lifted(solution)
+
+
+def _in_span(objective: SUObjective, span: Span) -> Summary:
+    """Return the summary with the outer products of the rows as they are in a span."""
+    (total,) = span.engine.map_reduce("unlabeled", lambda block: (block_gram(block.tables[0]),))
+    return replace(objective.summary, gram=total / span.engine.count("unlabeled"))
 
 
 def _minimise_kinked(

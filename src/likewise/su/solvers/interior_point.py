@@ -60,7 +60,10 @@ def minimise_double_hinge(
     -------
     Solution
     """
-    path = _CentralPath(engine, linear, penalty)
+    try:
+        path = _CentralPath(engine, linear, penalty)
+    except LinAlgError:  # rows of such a scale that there is not even a start
+        return Solution(np.zeros_like(linear), np.inf, np.inf, n_iter=1, converged=False)
     best = Solution(path.weights, np.inf, np.inf, n_iter=1, converged=False)
     for iteration in range(max_iter + 1):
         here = path.look()
@@ -176,7 +179,7 @@ class _CentralPath:
         # A free intercept gets a trace of penalty, so that this system is regular.
         ridge = np.maximum(penalty, 1e-12 * penalty.max())
         system = 0.5 * total / n + np.diag(ridge)
-        direction = np.asarray(np.linalg.solve(system, self._linear), dtype=np.float64)
+        direction = factorised(system)(self._linear)
         decisions: FloatArray = np.empty(n)
 
         def kernel(block: Block) -> tuple[int]:
