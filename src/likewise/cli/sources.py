@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.magnitudes import check_magnitudes
+
 if TYPE_CHECKING:
     from likewise.engines import Part
     from likewise.engines.files import SourceInputs
@@ -69,7 +71,13 @@ def open_inputs(
     if scheduler is not None and engine is not EngineName.DASK:
         raise ValueError("--scheduler is the address of a Dask scheduler: add --engine dask.")
     columns = choose_columns(
-        table, pairs, id_column=id_column, keep=keep, drop=drop, as_statements=as_statements
+        table,
+        pairs,
+        id_column=id_column,
+        keep=keep,
+        drop=drop,
+        as_statements=as_statements,
+        check=check_magnitudes,
     )
     opened = open_statements if as_statements and columns.by_ids else open_files
     with _cluster(scheduler), _showing_passes() as show:

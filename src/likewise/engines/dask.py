@@ -16,10 +16,9 @@ from likewise.engines.base import Block, Engine, Kernel, Part, Sums, ValuedKerne
 from likewise.engines.frames import (
     frame_array,
     frame_keys,
-    frame_names,
     is_frame,
     join_members,
-    with_id_column,
+    open_frame,
 )
 from likewise.engines.joining import (
     NamedPairs,
@@ -31,7 +30,6 @@ from likewise.engines.joining import (
     positions_by_numbers,
 )
 from likewise.engines.source import PairSource
-from likewise.io.wording import listed
 
 _FAN_IN = 8
 """How many sums are added up in one task of the tree."""
@@ -251,31 +249,33 @@ def _members(pairs: Any, unlabeled: Any, name: str) -> _Partitions | NamedPairs:
 
 
 def _open_frame(source: PairSource) -> DaskEngine:
-    id_column = source.id_column
-    frame = with_id_column(source.unlabeled, id_column)
-    names = frame_names(source.unlabeled, source)
+    id_column, pairs = source.id_column, source.pairs
+    by_ids = {part for part, given in pairs.items() if _are_ids(given)}
+    frame, names = open_frame(source, by_ids=bool(by_ids))
     members: dict[Part, _Partitions | NamedPairs] = {}
-    for part, pairs in source.pairs.items():
-        if isinstance(pairs, tuple) and len(pairs) == 2:
-            sides = frame_array(pairs[0], names), frame_array(pairs[1], names)
+    for part, given in pairs.items():
+        if part in by_ids:
+            members[part] = _name_by_ids(frame, given, names, id_column, part)
+        elif isinstance(given, tuple):
+            sides = frame_array(given[0], names), frame_array(given[1], names)
             members[part] = _Partitions.of_pairs(*sides, len(names), part)
-        elif is_frame(pairs) and {"left", "right"} != set(pairs.columns):
-            members[part] = _side_by_side(pairs, names, part)
         else:
-            members[part] = _name_by_ids(frame, pairs, names, id_column, part)
-    ids = frame[[id_column]] if id_column in frame.columns else None
+            members[part] = _side_by_side(given, names, part)
+    ids = frame[[id_column]] if by_ids else None
     return DaskEngine(frame_array(frame, names), members, names, ids)
+
+
+def _are_ids(pairs: Any) -> bool:
+    """Tell whether pairs name rows: else they are two frames, or one with left_* and right_*."""
+    if isinstance(pairs, tuple) and len(pairs) == 2:
+        return False
+    return not is_frame(pairs) or {"left", "right"} == set(pairs.columns)
 
 
 def _name_by_ids(
     frame: Any, pairs: Any, names: Sequence[str], id_column: str, name: str
 ) -> NamedPairs:
     """Return pairs by ids; their members are joined when they are first read."""
-    if id_column not in frame.columns:
-        raise ValueError(
-            f"There is no column {listed([id_column])} that the ids of the pairs could stand in; "
-            f"there are {listed(list(map(str, frame.columns)))}."
-        )
     if is_frame(pairs):  # two ids for each pair: nothing beside the rows
         left, right = (frame_keys(pairs, side) for side in ("left", "right"))
     else:

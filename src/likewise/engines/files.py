@@ -5,12 +5,13 @@ all of them in a summary.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from likewise._types import FloatArray
 from likewise.engines.base import Block, Engine, Kernel, Part
 from likewise.engines.finite import raise_not_finite
 from likewise.engines.scaled import Moments, ScaledEngine
@@ -28,6 +29,7 @@ from likewise.io.wording import listed, shown
 
 __all__ = ["FileColumns", "SourceInputs", "choose_columns", "open_files", "open_statements"]
 
+CheckValues = Callable[[Table, Features, Any], None]
 _SAMPLE = 100_000
 """Rows and pairs that a summary is made from at most."""
 
@@ -105,6 +107,8 @@ class FileColumns:
     id_column : str, optional
     ids : Table, optional
         The ids of all rows, where pairs are given by them.
+    check : callable
+        Called as ``check(table, features, X)``: raises for values that one cannot compute with.
     """
 
     path: Path
@@ -112,6 +116,7 @@ class FileColumns:
     features: tuple[str, ...]
     id_column: str | None
     ids: Table | None
+    check: CheckValues
 
     @property
     def by_ids(self) -> bool:
@@ -122,17 +127,31 @@ class FileColumns:
         """Return the columns of pairs that are rows of their own."""
         return [f"{side}_{name}" for side in ("left", "right") for name in self.features]
 
-    def refuse_values(self) -> None:
-        """Raise if a value is missing or infinite, in the words that are used for tables in memory.
+    def check_values(self, moments: Moments, largest: FloatArray) -> None:
+        """Raise if a value is missing, infinite or too large, in the words for tables in memory.
 
-        One column after the other is read for that.
+        Parameters
+        ----------
+        moments : Moments
+            Of the columns.
+        largest : array of shape (n_columns,)
+            The largest absolute value of each column.
         """
-        if self.ids is None:
+        if self.ids is None or (np.isfinite(moments.variance).all() and self._passes(largest)):
             return
-        for name in self.features:
-            (column,) = self.files.read([name])
-            rows = Table(self.path, self.ids.id_column, self.ids.ids, self.ids.keys, {name: column})
-            feature_matrix(rows, Features((name,)))
+        for refuse in (lambda *_: None, self.check):
+            for name in self.features:
+                (column,) = self.files.read([name])
+                rows = replace(self.ids, columns={name: column})
+                refuse(rows, Features((name,)), feature_matrix(rows, Features((name,))))
+
+    def _passes(self, largest: FloatArray) -> bool:
+        """Tell whether no value has to be looked for."""
+        try:
+            self.check(cast(Table, self.ids), Features(self.features), largest[None])
+        except ValueError:
+            return False
+        return True
 
 
 def choose_columns(
@@ -143,6 +162,7 @@ def choose_columns(
     keep: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     as_statements: bool = False,
+    check: CheckValues = lambda *_: None,
 ) -> FileColumns:
     """Choose from the columns of Parquet files, of which only footers and ids are read.
 
@@ -155,6 +175,8 @@ def choose_columns(
         As in `likewise.io.read_inputs`.
     as_statements : bool
         Whether pairs by ids may be of both kinds, or groups.
+    check : callable, optional
+        Called as ``check(table, features, X)`` to raise for values one cannot compute with.
 
     Returns
     -------
@@ -179,7 +201,7 @@ def choose_columns(
                 f"{shown(table)}, column {listed([name])}: with --engine, columns hold numbers, "
                 f"not text; leave it out with --drop {shown(name)}, or turn it into numbers."
             )
-    return FileColumns(table, files, chosen, found_id, ids)
+    return FileColumns(table, files, chosen, found_id, ids, check)
 
 
 def _look_at_pairs(pairs: Path, *, as_statements: bool) -> tuple[frozenset[str], bool]:
@@ -277,14 +299,14 @@ def open_statements(
     statements = read_pairs(pairs, ids)
     engine = open_engine(PairSource(_open_rows(columns, by_dask=by_dask), columns=columns.features))
     engine.on_rows = on_rows
-    found, some = engine.map_reduce("unlabeled", _of_rows(engine))
+    found, largest, some = engine.map_reduce("unlabeled", _of_rows(engine))
     return SourceInputs(
         table=ids,
         features=Features(columns.features),
         X=np.concatenate(some),
         pairs=statements,
         engine=engine,
-        moments=_finite(Moments(found), engine, columns),
+        moments=_moments(found, largest, engine, columns),
         sides=None,
     )
 
@@ -321,22 +343,32 @@ def _open_pairs(pairs: Path, columns: FileColumns, by_dask: bool) -> Any:
 def _look(engine: Engine, columns: FileColumns) -> tuple[Moments, Any, tuple[Any, Any]]:
     """Find the moments of the columns, and evenly spaced rows and pairs, by one pass."""
     stride = -(-engine.count("similar") // _SAMPLE)
-    (found, rows), (left, right) = engine.map_reduce_both(
+    (found, largest, rows), (left, right) = engine.map_reduce_both(
         _of_rows(engine), lambda block: _spaced(block, stride)
     )
-    moments = _finite(Moments(found), engine, columns)
+    moments = _moments(found, largest, engine, columns)
     return moments, np.concatenate(rows), (np.concatenate(left), np.concatenate(right))
 
 
 def _of_rows(engine: Engine) -> Kernel:
-    """Return the kernel of the moments of the columns and of evenly spaced rows."""
+    """Return the kernel of moments and largest values of columns, and of evenly spaced rows."""
     stride = -(-engine.count("unlabeled") // _SAMPLE)
-    return lambda block: ([Moments.of_rows(block.tables[0])], *_spaced(block, stride))
+
+    def kernel(block: Block) -> tuple[list[Any], ...]:
+        rows = block.tables[0]
+        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        return [Moments.of_rows(rows)], [largest], *_spaced(block, stride)
+
+    return kernel
 
 
-def _finite(moments: Moments, engine: Engine, columns: FileColumns) -> Moments:
+def _moments(
+    found: list[Any], largest: list[FloatArray], engine: Engine, columns: FileColumns
+) -> Moments:
+    """Return the moments of columns, all of whose values can be computed with."""
+    moments = Moments(found)
+    columns.check_values(moments, np.max(largest, axis=0))
     if not np.isfinite(moments.variance).all():
-        columns.refuse_values()
         raise_not_finite(engine)
     return moments
 

@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 from likewise.engines.joining import pair_positions, text_ids
 from likewise.engines.parquet import check_number
 from likewise.engines.source import PairSource, default_features
-from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, is_text
+from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, type_word
 from likewise.io.parquet import ParquetFiles, naming
 from likewise.io.wording import listed, shown
 
 __all__ = [
     "frame_array",
     "frame_keys",
-    "frame_names",
     "is_frame",
     "join_members",
+    "open_frame",
     "parquet_frame",
-    "with_id_column",
 ]
 
 _PARTITION_ROWS = 1 << 18
@@ -37,46 +36,47 @@ def is_frame(rows: Any) -> bool:
     return hasattr(rows, "map_partitions") and hasattr(rows, "columns")
 
 
-def with_id_column(frame: Any, id_column: str) -> Any:
-    """Return a frame with its ids in a column, where they are its index."""
-    if id_column not in frame.columns and frame.index.name == id_column:
-        return frame.reset_index()
-    return frame
-
-
-def frame_names(frame: Any, source: PairSource) -> tuple[str, ...]:
-    """Return the columns of a frame to learn from; files behind it must agree on them.
+def open_frame(source: PairSource, *, by_ids: bool) -> tuple[Any, tuple[str, ...]]:
+    """Return the rows of a source as a frame of numbers and ids, and the columns to learn from.
 
     Parameters
     ----------
-    frame : dask data frame
     source : PairSource
+        Of a Dask data frame. Where that is Parquet files as they are, these are read by what they
+        agree on: Dask would take the first file for all.
+    by_ids : bool
+        Whether pairs are given by ids, which are a column or the index.
     """
+    frame, id_column = source.unlabeled, source.id_column
     files = _files_behind(frame)
-    if files is None:
-        names = default_features(map(str, frame.columns), source)
-    else:
+    if files is not None:
         names = default_features((n for n in files.names if n != frame.index.name), source)
         for name in names:
             check_number(files, name)
-    meta = frame._meta
-    for name in names:
-        if name not in meta.columns:
+        return parquet_frame(files, names, id_column if by_ids else None), names
+    if id_column not in frame.columns and frame.index.name == id_column:
+        frame = frame.reset_index()
+    names = default_features(map(str, frame.columns), source)
+    there = list(map(str, frame.columns))
+    for name in [*names, *([id_column] if by_ids else [])]:
+        if name not in there:
             raise ValueError(
                 f"There is no column {listed([name])} in the Dask frame; its columns are "
-                f"{listed(list(map(str, meta.columns)))}."
+                f"{listed(there)}."
             )
-        _check_number(name, meta[name].dtype)
-    return names
+    for name in names:
+        _check_number(name, frame._meta[name].dtype)
+    return frame, names
 
 
 def _files_behind(frame: Any) -> ParquetFiles | None:
-    """Return the local files that a frame is all of, as far as it can be known."""
+    """Return the local files that a frame is all rows and columns of, as far as can be known."""
     reader = frame.expr
-    path = reader.operand("path") if type(reader).__name__.startswith("ReadParquet") else None
-    if not isinstance(path, str) or reader.operand("columns") is not None:
+    if not type(reader).__name__.startswith("ReadParquet"):
         return None
-    return ParquetFiles.of(path, "unlabeled") if Path(path).exists() else None
+    path, chosen = reader.operand("path"), [reader.operand(n) for n in ("columns", "filters")]
+    is_whole = isinstance(path, str) and chosen == [None, None] and Path(path).exists()
+    return ParquetFiles.of(path, "unlabeled") if is_whole else None
 
 
 def _check_number(name: str, dtype: Any) -> None:
@@ -96,9 +96,9 @@ def frame_array(frame: Any, names: Sequence[str]) -> Any:
     import dask.array as da
     from dask.delayed import delayed
 
-    library: Any = dask
+    compute: Any = dask.compute  # the library is not typed
     arrays: Any = da
-    lengths = library.compute(*map(delayed(len), _partitions(frame[[names[0]]])))
+    lengths = compute(*map(delayed(len), _partitions(frame[[names[0]]])))
     read = delayed(partial(_numbers, _flags(frame, names)), pure=True)
     blocks = map(read, _partitions(frame[list(names)]))
     return arrays.concatenate(
@@ -147,8 +147,8 @@ def _column_numbers(name: str, is_flag: bool, column: Any) -> NDArray[Any]:
     is_null, holds_flags = pa.types.is_null(kind), pa.types.is_boolean(kind)
     if not (is_number(kind) or holds_flags or is_null):
         raise ValueError(
-            f"Column {listed([name])} holds {'text' if is_text(kind) else shown(kind, 80)}, not "
-            "numbers; leave it out with PairSource(..., columns=[...])."
+            f"Column {listed([name])} holds {type_word(kind)}, not numbers; leave it out with "
+            "PairSource(..., columns=[...])."
         )
     if holds_flags != is_flag and column.dtype != object and not is_null:
         raise ValueError(
@@ -163,26 +163,16 @@ def frame_keys(frame: Any, id_column: str) -> Any:
     import dask
     from dask.delayed import delayed
 
-    pa, library = import_pyarrow(), dask
-    compute: Any = library.compute
+    pa = import_pyarrow()
+    compute: Any = dask.compute  # the library is not typed
     read = delayed(partial(_keys, id_column))
-    found = [keys for keys in compute(*map(read, _partitions(frame[[id_column]]))) if len(keys[1])]
-    if len({is_of_text for is_of_text, _ in found}) > 1:
-        raise ValueError(
-            f"Column {listed([id_column])} holds text in some partitions, but other values in "
-            "others; store ids alike in all of them."
-        )
-    return pa.concat_arrays([keys for _, keys in found])
+    keys = compute(*map(read, _partitions(frame[[id_column]])))
+    return pa.concat_arrays([pa.array([], pa.large_string()), *keys])
 
 
-def _keys(id_column: str, part: Any) -> tuple[bool, Any]:
-    """Return whether the ids of a partition are text, and them as text; runs on a worker."""
-    import pandas as pd
-
-    ids = part[id_column]
-    values = ids.cat.categories if isinstance(ids.dtype, pd.CategoricalDtype) else ids
-    is_of_text = pd.api.types.infer_dtype(values, skipna=True) == "string"
-    return is_of_text, text_ids(ids, f"Column {listed([id_column])}")
+def _keys(id_column: str, part: Any) -> Any:
+    """Return the ids of a partition as text; runs on a worker."""
+    return text_ids(part[id_column], f"Column {listed([id_column])}")
 
 
 def join_members(frame: Any, left: Any, right: Any, names: Sequence[str], id_column: str) -> Any:
@@ -223,7 +213,7 @@ def _members(id_column: str, flags: Mapping[str, bool], part: Any) -> Any:
     import pandas as pd
 
     rows = pd.DataFrame(_numbers(flags, part).astype(np.float64), columns=list(flags))
-    rows[id_column] = _as_pandas(text_ids(part[id_column], f"Column {listed([id_column])}"))
+    rows[id_column] = _as_pandas(_keys(id_column, part))
     return rows
 
 
@@ -255,7 +245,7 @@ def parquet_frame(files: ParquetFiles, columns: Sequence[str], id_column: str | 
     wanted = [*columns, *([] if id_column is None else [id_column])]
     empty = pa.table({name: pa.array([], files.type_of(name)) for name in wanted})
     return from_map(
-        partial(_read_groups, wanted, id_column),
+        partial(_read_groups, id_column=id_column),
         _pieces(files),
         meta=_as_frame(empty, id_column),
     )
@@ -278,9 +268,12 @@ def _pieces(files: ParquetFiles) -> list[tuple[str, str, list[int]]]:
 
 
 def _read_groups(
-    columns: list[str], id_column: str | None, piece: tuple[str, str, list[int]]
+    piece: tuple[str, str, list[int]], columns: list[str], id_column: str | None
 ) -> Any:
-    """Return row groups of a file as a data frame; runs on a worker."""
+    """Return columns of row groups of a file as a data frame; runs on a worker.
+
+    Dask passes the columns that are wanted.
+    """
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 

@@ -128,7 +128,10 @@ def _turns_of(rows: Any, n_turns: int) -> Any:
 
 
 def _product(rows: Any) -> Any:
-    return tensors.product(rows) if is_tensor(rows) else rows.T @ rows
+    if is_tensor(rows):
+        return tensors.product(rows)
+    with np.errstate(over="ignore", invalid="ignore"):  # who asks looks at the result
+        return rows.T @ rows
 
 
 def _strided_once(rows: Any) -> Any:

@@ -29,7 +29,7 @@ from likewise.engines.joining import (
     positions_by_ids,
 )
 from likewise.engines.source import PairSource, default_features
-from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, is_text
+from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, type_word
 from likewise.io.parquet import ParquetFiles
 from likewise.io.wording import listed, shown
 
@@ -147,7 +147,8 @@ def _join(unlabeled: "_Columns", id_column: str, left: Any, right: Any) -> "tupl
         chosen = pa.compute.is_in(keys, value_set=wanted)
         if chosen.true_count:
             found.append(keys.filter(chosen))
-            rows.append(_as_array(batch.filter(chosen).columns[1:], precision))
+            members_here = [column.filter(chosen) for column in batch.columns[1:]]
+            rows.append(_as_array(members_here, precision))
     ids, members = pa.concat_arrays(found), np.concatenate(rows)
     at_left, at_right = (pair_positions(side, ids, id_column) for side in (left, right))
     return _Members(members, at_left), _Members(members, at_right)
@@ -228,9 +229,8 @@ def check_number(files: ParquetFiles, name: str) -> None:
     types, kind = import_pyarrow().types, files.type_of(name)
     if not (is_number(kind) or types.is_boolean(kind) or types.is_null(kind)):
         raise ValueError(
-            f"Column {listed([name])} of {shown(files.path)} holds "
-            f"{'text' if is_text(kind) else shown(kind, 80)}, not numbers; leave it out with "
-            "PairSource(..., columns=[...])."
+            f"Column {listed([name])} of {shown(files.path)} holds {type_word(kind)}, not numbers; "
+            "leave it out with PairSource(..., columns=[...])."
         )
 
 

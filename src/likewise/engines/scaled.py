@@ -93,10 +93,11 @@ class Moments:
         counts = np.array([count for count, _, _ in parts])[:, None]
         means = np.array([mean for _, mean, _ in parts])
         self.count = int(counts.sum())
-        self.mean: FloatArray = (counts * means).sum(axis=0) / self.count
-        within = np.sum([squares for _, _, squares in parts], axis=0)
-        between = (counts * (means - self.mean) ** 2).sum(axis=0)
-        self.variance: FloatArray = (within + between) / self.count
+        with np.errstate(over="ignore", invalid="ignore"):  # who asks looks at the result
+            self.mean: FloatArray = (counts * means).sum(axis=0) / self.count
+            within = np.sum([squares for _, _, squares in parts], axis=0)
+            between = (counts * (means - self.mean) ** 2).sum(axis=0)
+            self.variance: FloatArray = (within + between) / self.count
 
     @property
     def scale(self) -> FloatArray:
@@ -107,5 +108,6 @@ class Moments:
     @staticmethod
     def of_rows(rows: Any) -> tuple[int, FloatArray, FloatArray]:
         """Return the number of rows, their mean, and the squared deviations from it summed up."""
-        mean = rows.mean(axis=0)
-        return rows.shape[0], mean, ((rows - mean) ** 2).sum(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # who asks looks at the result
+            mean = rows.mean(axis=0)
+            return rows.shape[0], mean, ((rows - mean) ** 2).sum(axis=0)

@@ -1,5 +1,6 @@
 """Columns as pyarrow arrays; pyarrow is optional, so it is imported on first use."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from likewise.io.wording import shown
 
 __all__ = [
+    "NUMBER",
     "Column",
     "as_numbers",
     "as_text",
@@ -15,11 +17,14 @@ __all__ = [
     "import_pyarrow",
     "is_number",
     "is_text",
+    "type_word",
 ]
 
 Column = Any
 """A pyarrow array: pyarrow is optional, and it ships no types."""
 
+NUMBER = re.compile(r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$")
+"""How numbers are written in cells of text."""
 _WHOLE = 2.0**63
 """Whole numbers below it are integers of 64 bits."""
 
@@ -43,6 +48,21 @@ def is_text(kind: Any) -> bool:
     """Tell whether a pyarrow type is one of its types of text."""
     types = import_pyarrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def type_word(kind: Any) -> str:
+    """Return what a message calls a pyarrow type: what is inside of lists and structs is left out.
+
+    Parameters
+    ----------
+    kind : pyarrow type
+    """
+    types = import_pyarrow().types
+    if is_text(kind):
+        return "text"
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return "list"
+    return "struct" if types.is_struct(kind) else shown(kind, 80)
 
 
 def is_number(kind: Any) -> bool:
@@ -73,7 +93,7 @@ def as_text(column: Column, where: str) -> Column:
         text = column.cast(pa.large_string())
     except (pa.ArrowException, UnicodeError) as error:
         raise ValueError(
-            f"{where}: values of type {shown(column.type, 80)} cannot be used as text or ids."
+            f"{where}: values of type {type_word(column.type)} cannot be used as text or ids."
         ) from error
     return _without_zeros(text) if types.is_decimal(column.type) else text
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from likewise.io.arrow import Column, import_pyarrow, is_text
+from likewise.io.arrow import NUMBER, Column, import_pyarrow, is_text
 from likewise.io.parquet import ParquetColumns, ParquetFiles
 from likewise.io.schemas import check_names
 from likewise.io.wording import first_line, shown
@@ -15,6 +15,7 @@ __all__ = ["CsvFile", "load_columns", "open_columns", "table_suffix"]
 _SMALLEST_BLOCK = 1 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
 """Bytes that pyarrow's reader takes at once."""
+_MANY_COLUMNS = 1000
 _LINES_PER_BLOCK = 64
 """At least, as long as the first: every block costs time for each of its columns."""
 
@@ -67,7 +68,8 @@ class CsvFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.names = tuple(_csv_names(path))
+        names, self._first = _first_lines(path)
+        self.names = tuple(names)
         if not self.names:
             raise ValueError(f"{shown(path)} has no columns.")
         check_names(path, self.names)
@@ -80,20 +82,32 @@ class CsvFile:
         text : names, optional
             Of columns to read as text even where their values look like numbers.
         """
-        table = self._read(text, self._block_size())
+        as_text = dict.fromkeys(text, import_pyarrow().large_string())
+        table = self._read({**self._expected(), **as_text})
+        if table is None:
+            table = self._read(as_text)
         if tuple(table.column_names) != self.names:
             raise ValueError(
                 f"{shown(self._path)} is not a well-formed CSV file: the names in its first line "
                 "are quoted in part; quote each as a whole, or none."
             )
-        return {name: _in_one_piece(table.column(name)) for name in self.names}
+        return dict(zip(self.names, map(_in_one_piece, table.columns), strict=True))
 
-    def _block_size(self) -> int:
-        line = sum(len(name.encode("utf-8", "surrogateescape")) + 1 for name in self.names)
-        return min(max(_LINES_PER_BLOCK * line, _SMALLEST_BLOCK), _LARGEST_BLOCK)
+    def _expected(self) -> dict[str, Any]:
+        """Return the columns that hold numbers by the first row.
 
-    def _read(self, text: Sequence[str], block_size: int) -> Any:
+        To find out what a column holds takes pyarrow longer than to read it.
+        """
+        if len(self.names) < _MANY_COLUMNS:
+            return {}
+        cells = zip(self.names, self._first, strict=False)
+        number = import_pyarrow().float64()
+        return {name: number for name, cell in cells if NUMBER.match(cell)}
+
+    def _read(self, types: dict[str, Any], block_size: int = 0) -> Any:
+        """Return the table; None if a column does not hold what is expected."""
         pa = import_pyarrow()
+        block_size = block_size or self._block_size()
         try:
             with self._path.open("rb") as stream:
                 return pa.csv.read_csv(
@@ -101,24 +115,29 @@ class CsvFile:
                     # One thread: only then do errors name the line, and it is quick enough.
                     read_options=pa.csv.ReadOptions(use_threads=False, block_size=block_size),
                     parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-                    convert_options=pa.csv.ConvertOptions(
-                        column_types=dict.fromkeys(text, pa.large_string())
-                    ),
+                    convert_options=pa.csv.ConvertOptions(column_types=types),
                 )
         except pa.ArrowException as error:
-            size = self._path.stat().st_size
-            if "straddling" in str(error) and block_size < min(size, _LARGEST_BLOCK):
-                # A line longer than a block: read on with larger ones.
-                return self._read(text, min(16 * block_size, _LARGEST_BLOCK))
+            if "straddling" in str(error) and block_size < self._path.stat().st_size:
+                # A line is longer than a block.
+                return self._read(types, min(16 * block_size, _LARGEST_BLOCK))
+            if "conversion error to double" in str(error):
+                return None
             raise ValueError(
                 f"{shown(self._path)} is not a well-formed CSV file: {first_line(error)}."
             ) from error
 
+    def _block_size(self) -> int:
+        line = sum(len(name.encode()) + 1 for name in self.names)
+        return min(max(_LINES_PER_BLOCK * line, _SMALLEST_BLOCK), _LARGEST_BLOCK)
 
-def _csv_names(path: Path) -> list[str]:
+
+def _first_lines(path: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the columns, and the cells of the first row if there is one."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            return next((row for row in csv.reader(stream) if row), [])
+            rows = (row for row in csv.reader(stream) if row)
+            return next(rows, []), next(rows, [])
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(
             f"{shown(path)} is not a CSV file in UTF-8: {first_line(error)}."
@@ -128,4 +147,4 @@ def _csv_names(path: Path) -> list[str]:
 def _in_one_piece(column: Any) -> Column:
     if is_text(column.type):
         column = column.cast(import_pyarrow().large_string())  # chunks together may be over 2 GiB
-    return column.combine_chunks()
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from likewise.io.arrow import import_pyarrow, is_number, is_text
+from likewise.io.arrow import import_pyarrow, is_number, is_text, type_word
 from likewise.io.wording import listed, shown
 
 __all__ = ["Schemas", "check_names"]
@@ -55,8 +55,8 @@ class Schemas:
             wider = _widened(agreed, found)
             if wider is None:
                 raise ValueError(
-                    f"{shown(path)}, column {listed([name])}: values of type {shown(found, 80)}, "
-                    f"but in {shown(first_path)} they are of type {shown(first, 80)}; store the "
+                    f"{shown(path)}, column {listed([name])}: values of type {type_word(found)}, "
+                    f"but in {shown(first_path)} they are of type {type_word(first)}; store the "
                     "column alike in all files, or leave it out."
                 )
             if _is_null(first):
