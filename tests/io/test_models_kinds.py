@@ -215,7 +215,18 @@ IN_TREES = {"estimator_", "feature_map_"}
 """Trees have private attributes that only a fit needs."""
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = {
+    "auto on numbers",
+    "boosting, three classes",
+    "free",
+    "logistic regression, three classes",
+    "three classes, kernels",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES]
+)
 def test_a_classifier_comes_back_and_decides_exactly_as_before(tmp_path: Path, name: str) -> None:
     clf, rows = fitted(CASES[name])
     lw.save(clf, tmp_path / "model.skops")
@@ -235,11 +246,19 @@ def test_a_classifier_comes_back_and_decides_exactly_as_before(tmp_path: Path, n
     clone(again)
 
 
-def test_what_the_report_says_of_a_loaded_model_is_what_it_said_before(tmp_path: Path) -> None:
-    clf, rows = fitted(CASES["linear"])
+@pytest.mark.parametrize("is_refitted", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["linear", "su cv, squared, sdu"])
+def test_what_the_report_says_of_a_loaded_model_is_what_it_said_before(
+    tmp_path: Path, name: str, is_refitted: bool
+) -> None:
+    clf, rows = fitted(CASES[name])
     lw.save(clf, tmp_path / "model.skops")
-    again = lw.load(tmp_path / "model.skops")
-    reports = [str(lw.label_free_report(one, rows, ASKED, random_state=0)) for one in (clf, again)]
+    reports = [
+        lw.label_free_report(
+            one, rows, ASKED, trained_on_same_pairs=is_refitted, random_state=0
+        ).to_dict()
+        for one in (clf, lw.load(tmp_path / "model.skops"))
+    ]
     assert reports[0] == reports[1]
 
 

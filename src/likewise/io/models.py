@@ -167,6 +167,10 @@ def _read(archive: Archive) -> tuple[Any, dict[str, Any]]:
     features = description["features"]
     if not {features.names[number] for number in found.text_columns} <= features.text:
         raise UnfitError("names a column of numbers that its encoder takes for text")
+    if features.text and not found.takes_text:
+        raise UnfitError("names columns of text, but its classifier takes numbers")
+    if features.gaps and not found.takes_gaps:
+        raise UnfitError("allows empty cells, but its classifier takes none")
     return found, description
 
 

@@ -22,7 +22,7 @@ LARGEST = 2**30
 """Bytes of a model file."""
 _MOST_MEMBERS = 20_000
 _MOST_DIRECTORY_BYTES = 4 * 2**20
-_LONGEST_JSON = 16 * 2**20
+_LONGEST_JSON = 8 * 2**20
 _MOST_BRACKETS = 500_000
 _DEEPEST_JSON = 100
 _END = struct.Struct("<4s4H2LH")
@@ -38,7 +38,8 @@ _MALFORMED = (
     LookupError,
 )
 """What the zip reader raises where an archive is not what it says."""
-_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+"""A text, or the begin of one without an end: each byte is looked at once."""
 _BRACKET = re.compile(rb"[\[\]{}]")
 
 

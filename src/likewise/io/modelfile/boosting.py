@@ -124,7 +124,7 @@ def _bin_mapper(n_columns: int, max_bins: int) -> Any:
 
 _PARAMETERS: dict[str, Kind] = {
     "learning_rate": POSITIVE,
-    "max_iter": Whole(1, 1_000_000),
+    "max_iter": Whole(1, 10_000),
     "max_leaf_nodes": OneOf((NOTHING, Whole(2))),
     "max_depth": OneOf((NOTHING, Whole(1))),
     "min_samples_leaf": Whole(1),
@@ -135,7 +135,7 @@ _PARAMETERS: dict[str, Kind] = {
     "early_stopping": OneOf((Text(("auto",)), Flag())),
     "scoring": OneOf((NOTHING, Text(("loss",)))),
     "validation_fraction": OneOf((NOTHING, Number(0.0, above=True))),
-    "n_iter_no_change": Whole(1),
+    "n_iter_no_change": Whole(1, 10_000),
     "tol": Number(0.0),
     "random_state": SEED,
     "class_weight": OneOf((NOTHING, Text(("balanced",)))),

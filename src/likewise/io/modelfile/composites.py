@@ -31,13 +31,15 @@ class Items:
     as_tuple : bool
     name : str, optional
         Of the number of items, which other sizes must agree with.
-    most : int
+    most, least : int
+        How many items there may be.
     """
 
     kind: Kind
     as_tuple: bool = False
     name: str | None = None
     most: int = 1_000_000
+    least: int = 0
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, tuple if self.as_tuple else list)
@@ -61,6 +63,7 @@ class Items:
 
     def _check_length(self, nodes: list[Any], scope: Scope) -> None:
         expect(len(nodes) <= self.most, f"has {len(nodes):,} items, more than a model has")
+        expect(len(nodes) >= self.least, f"has {len(nodes):,} items, fewer than a model has")
         if self.name is not None:
             scope.agree(self.name, len(nodes))
 

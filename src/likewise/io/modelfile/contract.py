@@ -42,6 +42,9 @@ class Reader(Protocol):
     def array(self, number: int) -> NDArray[Any]:
         """Return an array, which is not asked for again."""
 
+    def spend(self, size: int) -> None:
+        """Raise if texts take more bytes in memory than they may."""
+
 
 @dataclass
 class Scope:

@@ -5,12 +5,20 @@ from typing import Any
 
 from likewise.io.modelfile.common import FITTED_COLUMNS, NOTHING, OUTPUT, POSITIVE, SEED
 from likewise.io.modelfile.composites import Brought, Items, OneOf, Tuple
-from likewise.io.modelfile.contract import Kind, expect
+from likewise.io.modelfile.contract import BroughtPart, Kind, expect
 from likewise.io.modelfile.sklearn_types import CLASSIFIERS, LEAVES, NYSTROEM
 from likewise.io.modelfile.types import Of, Record, Type, Unfitted, Values
 from likewise.io.modelfile.values import Array, Flag, Labels, Number, Text, Whole
 
-__all__ = ["PIPELINE", "TRANSFORMERS", "last_of", "text_columns"]
+__all__ = [
+    "PIPELINE",
+    "TRANSFORMERS",
+    "holds_categories",
+    "is_classifier",
+    "is_transformer",
+    "last_of",
+    "text_columns",
+]
 
 Width = tuple[int | None, int | None]
 
@@ -109,11 +117,34 @@ def _chained(steps: list[Any]) -> Width:
     return (widths[0][0], widths[-1][1]) if widths else (None, None)
 
 
-def _check_pipeline(values: Values) -> None:
+def is_transformer(value: Any) -> bool:
+    """Tell whether something transforms rows; of what was brought it is not known."""
+    inner = last_of(value)
+    return not isinstance(inner, Record) or inner.type in TRANSFORMERS
+
+
+def is_classifier(value: Any) -> bool:
+    """Tell whether something classifies rows; of what was brought it is not known."""
+    inner = last_of(value)
+    if isinstance(inner, Record):
+        return inner.type not in TRANSFORMERS
+    return isinstance(inner, BroughtPart)
+
+
+def _check_names(parts: list[Any]) -> None:
+    expect(len({one[0] for one in parts}) == len(parts), "has two parts of one name")
+
+
+def _check_chain(values: Values) -> None:
+    _chained(values["steps"])
+
+
+def _check_steps(values: Values) -> None:
     steps = values["steps"]
     expect(bool(steps), "has no steps")
-    expect(len({name for name, _ in steps}) == len(steps), "has two steps of one name")
-    _chained(steps)
+    _check_names(steps)
+    for name, step in steps[:-1]:
+        expect(is_transformer(step), f"has a step {name[:60]!a} that is no transformer")
 
 
 PIPELINE = Type(
@@ -125,9 +156,16 @@ PIPELINE = Type(
             most=_MOST_STEPS,
         )
     },
-    check=_check_pipeline,
+    check_parameters=_check_steps,
+    check=_check_chain,
     width=lambda values: _chained(values["steps"]),
 )
+
+
+def _check_parts(values: Values) -> None:
+    parts = values["transformer_list"]
+    _check_names(parts)
+    expect(all(is_transformer(part) for _, part in parts), "has a part that is no transformer")
 
 
 def _check_union(values: Values) -> None:
@@ -153,6 +191,7 @@ _UNION = Type(
         "verbose_feature_names_out": Flag(),
     },
     optional=OUTPUT,
+    check_parameters=_check_parts,
     check=_check_union,
     width=_width_of_union,
 )
@@ -183,8 +222,14 @@ def _places(values: Values, chosen: list[Any]) -> list[int]:
     return [numbers[one] for one in chosen]
 
 
+def _check_transformers(values: Values) -> None:
+    for name in ("transformers", "transformers_"):
+        parts = values.get(name, [])
+        _check_names(parts)
+        expect(all(is_transformer(part) for _, part, _ in parts), "has a part that is none")
+
+
 def _check_columns(values: Values) -> None:
-    expect(values["remainder"] in ("drop", "passthrough"), "has another remainder")
     for name, part, chosen in values["transformers_"]:
         places = _places(values, chosen)
         taken = part.width[0] if isinstance(part, Record) else None
@@ -251,6 +296,7 @@ _TABLE_OF_COLUMNS = Type(
     },
     optional=_COLUMNS_OPTIONAL,
     derived=frozenset({"_columns", "_transformer_to_input_indices", "_remainder", "_n_features"}),
+    check_parameters=_check_transformers,
     check=_check_columns,
     unpacked=_unpacked_columns,
     finish=_finished_columns,
@@ -293,3 +339,17 @@ def _is_passing(step: Any) -> bool:
     """Tell whether a step leaves its columns as they are."""
     is_function = isinstance(step, Record) and step.type.name == "FunctionTransformer"
     return is_function or step in ("passthrough", None)
+
+
+def holds_categories(value: Any) -> bool:
+    """Tell whether something holds our own numbers of categories, which take text.
+
+    Parameters
+    ----------
+    value : Record, or any other checked value
+    """
+    if isinstance(value, Record):
+        return value.type is _CATEGORIES or holds_categories(list(value.values.values()))
+    if isinstance(value, list | tuple):
+        return any(holds_categories(one) for one in value)
+    return False

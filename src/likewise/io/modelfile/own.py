@@ -14,12 +14,18 @@ from likewise.io.modelfile.common import (
 )
 from likewise.io.modelfile.composites import Brought, Default, Facts, Items, OneOf, Table, Tuple
 from likewise.io.modelfile.contract import Kind, expect
-from likewise.io.modelfile.nested import PIPELINE, TRANSFORMERS, last_of
+from likewise.io.modelfile.nested import (
+    PIPELINE,
+    TRANSFORMERS,
+    is_classifier,
+    is_transformer,
+    last_of,
+)
 from likewise.io.modelfile.sklearn_types import CLASSIFIERS
 from likewise.io.modelfile.types import Of, Record, Type, Unfitted, Values
 from likewise.io.modelfile.values import Array, Flag, Labels, Nothing, Number, Text, Whole
 
-__all__ = ["ESTIMATOR", "OWN_CLASSIFIERS"]
+__all__ = ["ESTIMATOR", "OWN_CLASSIFIERS", "is_of_classifier"]
 
 _ANY = Number(any_value=True)
 _CLASS_OF_PAIRS = Text(("majority", "minority"))
@@ -28,8 +34,8 @@ _INTERVAL = Tuple((SHARE, SHARE))
 _PAIRING = Text(("auto", "asked", "random", "free"))
 _PENALTIES = OneOf(
     (
-        Items(POSITIVE, most=10_000),
-        Items(POSITIVE, as_tuple=True, most=10_000),
+        Items(POSITIVE, most=1000),
+        Items(POSITIVE, as_tuple=True, most=1000),
         Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True),
     )
 )
@@ -77,7 +83,9 @@ _TRIED = _own(
     },
 )
 _SELECTION = _own(
-    "search.tried", "Selection", fitted={"rows": Items(_only(_TRIED), as_tuple=True, most=10_000)}
+    "search.tried",
+    "Selection",
+    fitted={"rows": Items(_only(_TRIED), as_tuple=True, most=10_000, least=1)},
 )
 _HISTORY = _own(
     "search.em",
@@ -115,6 +123,12 @@ _INFORMATION = _own(
     derived=frozenset({"log_p", "left", "right", "is_similar", "folds"}),
     finish=_without_rows,
 )
+
+
+def _check_notes(values: Values) -> None:
+    expect(isinstance(values["diagnostics"].get("notes", []), list), "has notes that are no list")
+
+
 _PRIOR_ESTIMATE = _own(
     "prior.base",
     "PriorEstimate",
@@ -125,6 +139,7 @@ _PRIOR_ESTIMATE = _own(
         "method": Text(),
         "diagnostics": Facts(),
     },
+    check=_check_notes,
 )
 
 # --- estimators of the prior, and folds ----------------------------------------------------------
@@ -173,6 +188,7 @@ _FOLDS = _own(
 
 def _check_class_scores(values: Values) -> None:
     inner = last_of(values["estimator"])
+    expect(is_classifier(inner), "holds no classifier")
     if isinstance(inner, Record):
         classes = inner.values["classes_"]
         is_number = classes.dtype.kind in "iu" and bool((np.diff(classes) > 0).all())
@@ -203,6 +219,8 @@ _CLASS_SCORES = _own(
 
 def _check_map(values: Values) -> None:
     inner = values["transformer"]
+    is_right = is_transformer(inner) or inner.type is _CLASS_SCORES
+    expect(is_right, "holds no transformer")
     given = inner.width[1] if isinstance(inner, Record) else None
     expect(given in (None, values["mean"].size), "gives another number of columns than it has")
 
@@ -230,6 +248,21 @@ _MAP = _own(
 )
 
 # --- classifiers ---------------------------------------------------------------------------------
+
+
+def _check_pair_parameters(values: Values) -> None:
+    expect(is_transformer(values["features"]), "has features that are no transformer")
+    estimator = values["estimator"]
+    is_right = estimator in (None, "auto") or is_classifier(estimator)
+    expect(is_right, "has an estimator that is no classifier")
+
+
+def is_of_classifier(value: Any) -> bool:
+    """Tell whether a record is of a classifier by another one's probabilities."""
+    if not isinstance(value, Record) or value.type is not _PAIR_CLASSIFIER:
+        return False
+    inner = value.values["feature_map_"].values["transformer"]
+    return isinstance(inner, Record) and inner.type is _CLASS_SCORES
 
 
 def _check_pair_classifier(values: Values) -> None:
@@ -271,7 +304,7 @@ _PAIR_CLASSIFIER = _own(
         "positive": _CLASS_OF_PAIRS,
         "pairing": _PAIRING,
         "error_rate": _ERROR_RATE,
-        "cv": Whole(2, 100_000),
+        "cv": Whole(2, 1000),
         "calibrate": Flag(),
         "estimator": OneOf(
             (
@@ -306,6 +339,7 @@ _PAIR_CLASSIFIER = _own(
         "history_": _only(_HISTORY),
     },
     derived=frozenset({"estimator_", "labels_", "row_proba_", "suspects_", "wrong_proba_"}),
+    check_parameters=_check_pair_parameters,
     check=_check_pair_classifier,
     finish=_finished_pair_classifier,
     width=lambda values: (values.get("n_features_in_"), None),
@@ -317,8 +351,8 @@ _SU_PARAMETERS: dict[str, Kind] = {
     "positive": _CLASS_OF_PAIRS,
     "rewrite": OneOf((Text(("auto", "su", "du", "sd", "sdu")), Brought())),
     "regularize_intercept": Flag(),
-    "tol": POSITIVE,
-    "max_iter": Whole(1, 10_000_000),
+    "tol": Number(1e-20),
+    "max_iter": Whole(1, 1_000_000),
 }
 _SU_FITTED: dict[str, Kind] = {
     "n_features_in_": FITTED_COLUMNS["n_features_in_"],

@@ -13,8 +13,8 @@ from likewise.io.modelfile.arrays import HEADER_LIMIT, array_bytes, array_of, pa
 from likewise.io.modelfile.brought import brought_bytes, load_brought, types_in
 from likewise.io.modelfile.contract import Scope, expect
 from likewise.io.modelfile.failures import within
-from likewise.io.modelfile.nested import text_columns
-from likewise.io.modelfile.own import ESTIMATOR
+from likewise.io.modelfile.nested import holds_categories, last_of, text_columns
+from likewise.io.modelfile.own import ESTIMATOR, is_of_classifier
 from likewise.io.modelfile.types import Record, build
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "Description", "ReadModel", "members_of", "read_model"]
@@ -23,6 +23,8 @@ FORMAT = "likewise-model"
 FORMAT_VERSION = 2
 _DESCRIPTION = "model.json"
 _BROUGHT = "brought.skops"
+_MOST_TEXT_BYTES = 64 * 2**20
+"""Of all arrays of texts: in each, all texts take as much as the longest."""
 
 Description = Mapping[str, Any]
 
@@ -55,6 +57,7 @@ class _Given:
     def __init__(self, archive: Archive, numbers: set[int], n_brought: int) -> None:
         self._archive = archive
         self._left = numbers
+        self._spent = 0
         self.n_brought = n_brought
 
     def header(self, number: int) -> tuple[str, tuple[int, ...]]:
@@ -64,6 +67,10 @@ class _Given:
     def array(self, number: int) -> NDArray[Any]:
         self._left.discard(number)
         return array_of(self._archive.read(_member(number)), *self._header(number))
+
+    def spend(self, size: int) -> None:
+        self._spent += size
+        expect(self._spent <= _MOST_TEXT_BYTES, "holds too long names")
 
     def _header(self, number: int) -> tuple[str, tuple[int, ...], int]:
         name = _member(number)
@@ -127,6 +134,16 @@ class ReadModel:
         return self.record.width[0] if isinstance(self.record, Record) else None
 
     @property
+    def takes_text(self) -> bool:
+        """Whether some part takes text, or may do so."""
+        return self.brought is not None or bool(self.text_columns) or holds_categories(self.record)
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether the classifier takes cells without a value, or may do so."""
+        return self.brought is not None or is_of_classifier(last_of(self.record))
+
+    @property
     def text_columns(self) -> set[int]:
         """Numbers of the columns that must be text."""
         return text_columns(self.record)
@@ -164,6 +181,7 @@ def read_model(archive: Archive) -> ReadModel:
     n_brought = content.get("brought")
     expect(type(n_brought) is int and 0 <= n_brought <= 1000, "lacks a part: brought")
     node = content.get("estimator")
+    expect(isinstance(node, dict), "lacks a part: estimator")
     numbers = list(_array_numbers(node))
     names = {_DESCRIPTION, *map(_member, numbers), *([_BROUGHT] if n_brought else [])}
     archive.check_names(names)
@@ -181,12 +199,9 @@ def read_model(archive: Archive) -> ReadModel:
 
 def _array_numbers(node: Any) -> Iterator[int]:
     """Yield the numbers of all arrays that nodes name."""
-    if isinstance(node, list):
-        for one in node:
+    inside = node.items() if isinstance(node, dict) else ((None, one) for one in node)
+    for tag, one in inside:
+        if isinstance(one, dict | list):
             yield from _array_numbers(one)
-    elif isinstance(node, dict):
-        for tag, one in node.items():
-            if tag in ("array", "turned") and type(one) is int and 0 <= one < 10**6:
-                yield one
-            else:
-                yield from _array_numbers(one)
+        elif tag in ("array", "turned") and type(one) is int and 0 <= one < 10**6:
+            yield one

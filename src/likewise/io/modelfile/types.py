@@ -66,6 +66,8 @@ class Type:
         Attributes that a fitted object may have.
     derived : set of str
         Attributes that follow from others, or that are not kept.
+    check_parameters : callable
+        Raises `UnfitError` if the parameters of an object, fitted or not, do not fit each other.
     check : callable
         Raises `UnfitError` if the values of a fitted object do not fit each other.
     finish : callable
@@ -83,6 +85,7 @@ class Type:
     fitted: Mapping[str, Kind] = field(default_factory=dict)
     optional: Mapping[str, Kind] = field(default_factory=dict)
     derived: frozenset[str] = frozenset()
+    check_parameters: Callable[[Values], None] = _no_check
     check: Callable[[Values], None] = _no_check
     finish: Callable[[Values], Values] = _as_they_are
     unpacked: Callable[[Any], Values] = vars
@@ -141,6 +144,7 @@ class Type:
             if name in nodes:
                 with within(name):
                     values[name] = kind.read(nodes[name], source, scope)
+        self.check_parameters(values)
         if is_fitted:
             self.check(values)
         return Record(self, values, is_fitted)

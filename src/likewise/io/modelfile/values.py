@@ -17,8 +17,6 @@ from likewise.io.modelfile.failures import UnfitError
 __all__ = ["Array", "Flag", "Labels", "Nothing", "Number", "Text", "Whole"]
 
 _LONGEST_TEXT = 100_000
-_MOST_TEXT_BYTES = 64 * 2**20
-"""Of an array of texts, in which all are as long as the longest."""
 _LARGEST = 1e200
 """Number in an array: columns are below 1e150, and so are their inverses."""
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -258,7 +256,9 @@ class Labels:
         expect(self.suits(node), "is no array of names")
         tag = next(iter(node))
         if tag != "array":
-            return self._texts(node, tag, scope)
+            names = self._texts(node, tag, scope)
+            source.spend(4 * max(map(len, names), default=1) * len(names))
+            return np.array(names, dtype=object if tag == "names" else np.str_)
         expect(self.numbers, "holds numbers instead of names")
         found = self._numbers().read(node, source, scope)
         self._check_order(found.tolist())
@@ -267,18 +267,17 @@ class Labels:
     def _numbers(self) -> Array:
         return Array((self.name or "labels",), tuple(d for d in DTYPES if d != "<f4"))
 
-    def _texts(self, node: dict[str, Any], tag: str, scope: Scope) -> NDArray[Any]:
+    def _texts(self, node: dict[str, Any], tag: str, scope: Scope) -> list[str]:
+        """Return the names of a node, checked."""
         names = node[tag]
-        expect(isinstance(names, list), "is no list of names")
+        expect(isinstance(names, list) and bool(names), "is no list of names")
         for one in names:
             expect(isinstance(one, str), "holds a name that is no text")
             plain_text(one)
         self._check_order(names)
         if self.name is not None:
             scope.agree(self.name, len(names))
-        longest = max(map(len, names), default=1)
-        expect(4 * longest * len(names) <= _MOST_TEXT_BYTES, "holds too long names")
-        return np.array(names, dtype=object if tag == "names" else np.str_)
+        return list(names)
 
     def _check_order(self, names: list[Any]) -> None:
         expect(len(set(names)) == len(names), "holds a name twice")
