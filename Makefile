@@ -9,10 +9,12 @@ OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
 # has for this machine; PIP_TORCH=... for others.
 PIP_TORCH ?= 'torch==2.13.0' 'skorch==1.4.0'
 WORKERS ?= auto
+# How long `make fuzz` looks for cases that go wrong; REPLAY='SUBJECT NUMBER' shows one again.
+FUZZ_SECONDS ?= 300
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test torch test-torch test-all test-older-sklearn lint format bench bench-quick docs clean
+.PHONY: demo test torch test-torch test-all test-older-sklearn fuzz lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +22,7 @@ help:
 	@echo "make test      run the tests (a few minutes at most)"
 	@echo "make test-torch  the same with torch installed, so that the tests of nets run too"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
+	@echo "make fuzz      generated cases for FUZZ_SECONDS (300), with seeds to see one again"
 	@echo "make lint      ruff, mypy and the layers of the package"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
 	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
@@ -65,6 +68,9 @@ test-all: $(VENV)/.dev
 
 test-older-sklearn: $(OLDER_VENV)/.dev
 	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS)
+
+fuzz: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(FUZZ_SECONDS) $(FUZZ_ARGS))
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

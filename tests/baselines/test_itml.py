@@ -218,3 +218,11 @@ class TestDissimilarPairs:
             for apart in ([(2, 5), (3, 7)], [(2, 5)])
         )
         np.testing.assert_array_equal(clf.metric_, without.metric_)
+
+
+def test_equal_rows_that_are_said_to_differ_are_no_obstacle(rng: np.random.Generator) -> None:
+    rows = rng.standard_normal((30, 2))
+    rows[1] = rows[0]
+    X, y = lw.pack(rows, similar=[(2, 3), (4, 5)], dissimilar=[(0, 1), (6, 7)])
+    clf = ITML(random_state=0).fit(X, y)
+    assert np.isfinite(clf.metric_).all()

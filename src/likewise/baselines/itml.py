@@ -31,6 +31,7 @@ __all__ = [
 
 _N_RANDOM_PAIRS = 20_000
 _SMALLEST_BOUND = 1e-9
+_LEAST_RATIO = 1e-12
 _SAME_ROWS = 1e-12
 """A pair this near under the metric has nothing to shrink or stretch: its two rows are the same."""
 
@@ -76,9 +77,13 @@ class Bounds:
     gamma: float
 
     def ratios(self, distances: FloatArray) -> FloatArray:
-        """Return squared distances over their bounds, or 1 where a bound is met."""
+        """Return squared distances over their bounds, or 1 where a bound is met.
+
+        Two equal rows that are said to differ stay together under every metric: their ratio of
+        zero, whose logarithm is infinite, is taken for a small one.
+        """
         is_passed = (distances > self.values) == self.is_upper
-        return np.where(is_passed, distances / self.values, 1.0)
+        return np.where(is_passed, np.maximum(distances / self.values, _LEAST_RATIO), 1.0)
 
     def excess(self, distances: FloatArray) -> float:
         """Return ``gamma sum_i (r_i - log r_i - 1)``, r_i the `ratios` of squared distances."""

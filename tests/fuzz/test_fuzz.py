@@ -1,0 +1,56 @@
+"""A short run of the fuzzer on fixed cases; `make fuzz` runs others for as long as one likes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.checks import check_refusal, refusals
+from tests.fuzz.mutation import mutated
+from tests.fuzz.subjects import SUBJECTS, run_case, working_folder
+
+QUICK = {
+    "files": 200,
+    "known": 60,
+    "options": 60,
+    "models": 60,
+    "su": 120,
+    "pair": 2,
+    "others": 10,
+    "engines": 1,
+    "strategies": 1,
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with working_folder() as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
+    for number in range(QUICK[name]):
+        try:
+            run_case(name, number, folder)
+        except Exception as error:
+            raise AssertionError(f"make fuzz REPLAY='{name} {number}'") from error
+
+
+def test_the_fuzzer_knows_a_finding() -> None:
+    def stumble() -> None:
+        list[int]().index(1)  # a ValueError that nobody raised on purpose
+
+    with pytest.raises(AssertionError, match="not raised on purpose"), refusals():
+        stumble()
+    with pytest.raises(AssertionError, match="not plain"):
+        check_refusal(ValueError("\x1b[31m"))
+
+
+def test_mutations_change_bytes_and_can_be_repeated() -> None:
+    import random
+
+    content = b"id,a\nx,1\ny,2\n"
+    found = [mutated(random.Random(seed), content) for seed in range(50)]  # noqa: S311
+    assert found == [mutated(random.Random(seed), content) for seed in range(50)]  # noqa: S311
+    assert sum(one != content for one in found) > 40
