@@ -311,7 +311,8 @@ def _other_array(draw: random.Random, parts: Parts, whole: bytes) -> tuple[str, 
     elif kind == 3 and array.size and array.dtype.kind in "iu":
         array = array.copy()
         limits = np.iinfo(array.dtype)
-        array.flat[draw.randrange(array.size)] = draw.choice((limits.max, limits.min, array.size))
+        wild = (limits.max, limits.min, min(array.size, limits.max))
+        array.flat[draw.randrange(array.size)] = draw.choice(wild)
     elif kind == 4:
         array = np.asfortranarray(array)
     else:

@@ -198,7 +198,7 @@ def test_forged_trees_are_refused(
 
 def test_categories_out_of_order_are_refused(tmp_path: Path, sound: dict[str, bytes]) -> None:
     parts = parts_of(sound["text"])
-    changed = parts["model.json"].decode().replace('"u",', '"w",')
+    changed = parts["model.json"].decode().replace('["u",', '["w",')
     assert changed.count('"w"') == 1
     refuse(tmp_path / "m", zipped({**parts, "model.json": changed.encode()}), "is not sorted")
 
@@ -223,7 +223,9 @@ def test_deep_and_long_descriptions_are_refused() -> None:
         (b"[" * 10**5 + b"]" * 10**5, "nested deeper"),
         (b'{"a":' * 200 + b"1" + b"}" * 200, "nested deeper"),
         (b"[" + b"[]," * 10**6 + b"[]]", "more parts"),
-        (b'"' + b"a" * 2**24 + b'"', "more text"),
+        (b'"' + b"a" * 2**25 + b'"', "more text"),
+        (b"[" + b"1," * 2**22 + b"1]", "more parts"),
+        (b'"' * 2**22, "more parts"),
         (b'"' + b'\\"' * 2**21, "no JSON text"),
         (b"1" * 10**6, "no JSON text"),
         (b"\xff\xfe", "no JSON text"),

@@ -1,8 +1,8 @@
 """Tables, statements and models as files: what the command line reads and writes.
 
-Tables, pairs, groups and known classes are CSV or Parquet files with ids; models are skops files,
-never pickles. Every file is written beside its goal first and moved there whole. Nothing here
-computes or prints.
+Tables, pairs, groups and known classes are CSV or Parquet files with ids; models are archives of
+plain numbers, never pickles. Every file is written beside its goal first and moved there whole.
+Nothing here computes or prints.
 """
 
 from likewise.io.features import Features, choose_features, feature_matrix

@@ -22,7 +22,9 @@ LARGEST = 2**30
 """Bytes of a model file."""
 _MOST_MEMBERS = 20_000
 _MOST_DIRECTORY_BYTES = 4 * 2**20
-_LONGEST_JSON = 8 * 2**20
+_LONGEST_JSON = 32 * 2**20
+_MOST_COMMAS = 2_000_000
+"""Of a description: each text and each number takes memory and time."""
 _MOST_BRACKETS = 500_000
 _DEEPEST_JSON = 100
 _END = struct.Struct("<4s4H2LH")
@@ -188,6 +190,8 @@ def parse_json(content: bytes) -> Any:
     """
     if len(content) > _LONGEST_JSON:
         raise UnfitError(f"has more text ({len(content):,} bytes) than a model needs")
+    if max(content.count(b","), content.count(b'"') // 2) > _MOST_COMMAS:
+        raise UnfitError("has more parts than a model needs")
     brackets = _BRACKET.findall(_TEXT.sub(b"", content))
     if len(brackets) > _MOST_BRACKETS:
         raise UnfitError("has more parts than a model needs")
@@ -203,13 +207,13 @@ def parse_json(content: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         if isinstance(error, UnfitError):
             raise
-        raise UnfitError("is damaged: its description is no JSON text") from error
+        raise UnfitError("has a description that is no JSON text") from error
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise UnfitError("is damaged: its description says one thing twice")
+        raise UnfitError("has a description that says one thing twice")
     return found
 
 
@@ -231,7 +235,7 @@ def _check_end(stream: BinaryIO, size: int) -> None:
     if here != members or place + length + _END.size != size:
         raise NotAnArchiveError("its directory is not at its end")
     if members > _MOST_MEMBERS or length > _MOST_DIRECTORY_BYTES:
-        raise UnfitError(f"has more members ({members:,}) than a model has")
+        raise UnfitError("has more members than a model has")
 
 
 def _read_pipe(stream: BinaryIO) -> bytes:

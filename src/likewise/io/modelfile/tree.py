@@ -100,7 +100,7 @@ def members_of(estimator: Any, description: Description) -> dict[str, bytes]:
         "brought": len(taken.brought),
         "estimator": node,
     }
-    members = {_DESCRIPTION: json.dumps(content, allow_nan=False, indent=1).encode()}
+    members = {_DESCRIPTION: json.dumps(content, allow_nan=False).encode()}
     for number, array in enumerate(taken.arrays):
         members[_member(number)] = array_bytes(array)
     if taken.brought:
@@ -199,9 +199,11 @@ def read_model(archive: Archive) -> ReadModel:
 
 def _array_numbers(node: Any) -> Iterator[int]:
     """Yield the numbers of all arrays that nodes name."""
-    inside = node.items() if isinstance(node, dict) else ((None, one) for one in node)
-    for tag, one in inside:
-        if isinstance(one, dict | list):
-            yield from _array_numbers(one)
-        elif tag in ("array", "turned") and type(one) is int and 0 <= one < 10**6:
-            yield one
+    if isinstance(node, dict):
+        for tag in ("array", "turned"):
+            number = node.get(tag)
+            if type(number) is int and 0 <= number < 10**6:
+                yield number
+        node = node.values()
+    for one in [one for one in node if isinstance(one, dict | list)]:
+        yield from _array_numbers(one)
