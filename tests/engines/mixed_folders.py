@@ -15,7 +15,14 @@ import likewise as lw
 from likewise.cli.app import app
 from likewise.io import load_model
 
-__all__ = ["MIXTURES", "check_engines_agree", "mixed_folder", "write_folder"]
+__all__ = [
+    "MIXTURES",
+    "base_files",
+    "check_engines_agree",
+    "fit_by_command",
+    "mixed_folder",
+    "write_folder",
+]
 
 Columns = dict[str, Any]
 Mix = Callable[[list[Columns]], None]
@@ -28,6 +35,9 @@ _ENGINES: dict[str, tuple[str, ...]] = {
 }
 _OF_TEXT = "with --engine, columns hold numbers, not text"
 """The documented difference: text becomes categories in memory alone."""
+
+_NOT_SCALED = "scale the features"
+"""What Python says of columns that the command line would have scaled."""
 
 
 def base_files(rng: np.random.Generator, sizes: Sequence[int], first: int = 0) -> list[Columns]:
@@ -252,7 +262,7 @@ def _mix_at_random(rng: np.random.Generator, columns: Columns) -> None:
         kinds = [pa.string(), pa.large_string(), pa.string_view(), pa.float64(), pa.int32()]
         with contextlib.suppress(pa.ArrowInvalid):  # text that is no number
             columns["id"] = columns["id"].cast(kinds[rng.integers(5)])
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and not pa.types.is_string_view(columns["id"].type):
         columns["id"] = columns["id"].dictionary_encode()
     if rng.random() < 0.05:
         columns.pop(rng.choice(["b", "c"]))
@@ -297,7 +307,7 @@ def check_engines_agree(table: Path, pairs: Path) -> None:
         that is not documented, or if a sentence would command a terminal. That text becomes
         categories in memory, while engines refuse it, is documented and no finding.
     """
-    found = {name: _fit_by_command(table, pairs, options) for name, options in _ENGINES.items()}
+    found = {name: fit_by_command(table, pairs, options) for name, options in _ENGINES.items()}
     expected = found.pop("memory")
     for name, other in found.items():
         is_of_text = not isinstance(expected, str) and isinstance(other, str) and _OF_TEXT in other
@@ -309,6 +319,8 @@ def check_engines_agree(table: Path, pairs: Path) -> None:
         names = list(map(str.strip, map(str.lower, pa.parquet.read_schema(pairs).names)))
         ids = pa.parquet.read_table(pairs).rename_columns(names)
         by_path, by_dask = _fit_source(table, ids), _fit_source(frame, ids)
+        if any(isinstance(one, str) and _NOT_SCALED in one for one in (by_path, by_dask)):
+            return  # rounding decides what the solver can take
         _check_same("a path", by_path, "Dask's reader", by_dask)
         if not isinstance(expected, str):
             is_answer = not isinstance(by_path, str) or "not numbers" in by_path
@@ -344,8 +356,15 @@ def _check_same(one: str, first: Any, other: str, second: Any) -> None:
         np.testing.assert_allclose(first, second, rtol=1e-6, atol=1e-9, err_msg=f"{one}, {other}")
 
 
-def _fit_by_command(table: Path, pairs: Path, options: tuple[str, ...]) -> Any:
-    """Return weights in the units of the columns, or the sentence of a refusal."""
+def fit_by_command(table: Path, pairs: Path, options: tuple[str, ...]) -> Any:
+    """Return weights of scaled columns and where the score is zero, or the sentence of a refusal.
+
+    Parameters
+    ----------
+    table, pairs : Path
+    options : tuple of str
+        Further options of ``likewise fit``.
+    """
     with tempfile.TemporaryDirectory() as folder, _one_thread():
         model = Path(folder) / "model.skops"
         how = ("--method", "su", "--prior", "0.7", "--alpha", "0.1", "-o", str(model))

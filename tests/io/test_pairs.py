@@ -54,6 +54,8 @@ def test_unknown_ids_are_counted_and_the_first_three_named(tmp_path: Path, table
         ("a,b\n2,x\n", "no column 'left', 'right'.*'a', 'b'"),
         ("left,right,relation\n2,x,same\n2,01,friends\n", "row 2: the relation is 'friends'"),
         ("left,right,relation\n2,x,\n", "row 1: the relation is ''"),
+        ("left,Left,right\n2,01,x\n", "two columns that mean left, 'left', 'Left'"),
+        ("left, RIGHT ,right\n2,01,x\n", "two columns that mean right, ' RIGHT ', 'right'"),
     ],
 )
 def test_bad_pairs_are_refused_by_name(tmp_path: Path, table: Any, text: str, message: str) -> None:
@@ -64,3 +66,22 @@ def test_bad_pairs_are_refused_by_name(tmp_path: Path, table: Any, text: str, me
 def test_a_repeated_pair_counts_twice(tmp_path: Path, table: Any) -> None:
     pairs = read_pairs(csv_file(tmp_path, "left,right\n2,x\nx,2\n", "pairs.csv"), table)
     assert np.asarray(pairs.similar).tolist() == [[1, 2], [2, 1]]
+
+
+def test_columns_that_mean_nothing_may_hold_anything(tmp_path: Path, table: Any) -> None:
+    path = parquet_file(tmp_path, "pairs.parquet", left=["2"], right=["x"], note=[[1]], Note=[[2]])
+    assert np.asarray(read_pairs(path, table).similar).tolist() == [[1, 2]]
+
+
+def test_a_folder_of_pairs_is_read_whole(tmp_path: Path, table: Any) -> None:
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    parquet_file(folder, "1.parquet", left=["2"], right=["x"])
+    parquet_file(folder, "2.parquet", left=["x"], right=["01"])
+    assert np.asarray(read_pairs(folder, table).similar).tolist() == [[1, 2], [2, 0]]
+
+
+def test_ids_that_would_command_a_terminal_are_shown_escaped(tmp_path: Path, table: Any) -> None:
+    with pytest.raises(ValueError, match="names 1 id not found") as caught:
+        read_pairs(csv_file(tmp_path, "left,right\n2,\x1b[31m\n", "pairs.csv"), table)
+    assert str(caught.value).isprintable()

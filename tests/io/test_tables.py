@@ -106,3 +106,57 @@ def test_a_file_of_another_kind_is_refused_by_its_name(tmp_path: Path) -> None:
 def test_a_missing_file_is_a_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "rows.csv")
+
+
+def test_a_table_of_many_columns_is_read_whole(tmp_path: Path) -> None:
+    names = [f"column{k}" for k in range(60_000)]
+    rows = [",".join(f"{0.1 * k + row:.15f}" for k in range(60_000)) for row in range(2)]
+    lines = [f"id,{','.join(names)}", *(f"r{row},{cells}" for row, cells in enumerate(rows))]
+    table = read_table(csv_file(tmp_path, "\n".join(lines)))
+    matrix = feature_matrix(table, choose_features(table, drop=names[:30_000]))
+    assert matrix.shape == (2, 30_000)
+    assert matrix[1, 0] == pytest.approx(3001.0)
+
+
+def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
+    table = read_table(csv_file(tmp_path, f"id,word\n1,{'x' * 3_000_000}\n2,y\n"))
+    assert len(table.columns["word"][0].as_py()) == 3_000_000
+
+
+def test_a_word_in_a_wide_table_is_text_all_the_same(tmp_path: Path) -> None:
+    names = [f"c{k}" for k in range(1500)]
+    rows = [["1"] * 1500, ["2"] * 1499 + ["word"]]
+    lines = [f"id,{','.join(names)}", *(f"{k},{','.join(row)}" for k, row in enumerate(rows))]
+    table = read_table(csv_file(tmp_path, "\n".join(lines)))
+    assert table.columns["c1499"].to_pylist() == ["1", "word"]
+    assert table.columns["c0"].to_pylist() == [1, 2]
+
+
+def test_a_file_whose_name_is_not_utf8_is_read(tmp_path: Path) -> None:
+    table = read_table(csv_file(tmp_path, "id,a\n1,2\n", "rows-\udcff.csv"))
+    assert feature_matrix(table, choose_features(table)).tolist() == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "id_column"),
+    [
+        ("id,\x1b[31m\n1,x\n2,\n", None),
+        ("id,a\n\x1b[31m,1\n\x1b[31m,2\n", None),
+        ("id,a\n1,1\n", "\x1b[31m"),
+        ("\x1b[31m,a,a\n1,1,2\n", None),
+        ("id,a\n1,\x1b[31m,3\n", None),
+    ],
+)
+def test_messages_command_no_terminal(tmp_path: Path, text: str, id_column: str | None) -> None:
+    path = csv_file(tmp_path, text, "rows-\x1b[32m.csv")
+    with pytest.raises(ValueError, match="rows") as caught:
+        feature_matrix(table := read_table(path, id_column=id_column), choose_features(table))
+    assert str(caught.value).isprintable()
+
+
+def test_of_many_columns_only_the_first_are_named(tmp_path: Path) -> None:
+    names = ",".join(f"column{k}" for k in range(5000))
+    path = csv_file(tmp_path, f"id,{names}\n1{',2' * 5000}\n")
+    with pytest.raises(ValueError, match="'column7' and 4992 more") as caught:
+        choose_features(read_table(path), keep=["nowhere"])
+    assert len(str(caught.value)) < 500

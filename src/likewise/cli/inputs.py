@@ -1,6 +1,7 @@
 """What commands read alike: a table, statements about its rows, and which columns to use."""
 
 import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,24 +51,28 @@ def chosen_columns(id_column: str | None, features: str | None, drop: str | None
     """Return the options that choose columns as arguments of `likewise.io.read_inputs`."""
     if features is not None and drop is not None:
         raise ValueError("Give either --features or --drop, not both.")
-    return {"id_column": id_column, "keep": _names(features), "drop": _names(drop) or ()}
+    return {
+        "id_column": id_column,
+        "keep": None if features is None else _names(features, "--features"),
+        "drop": () if drop is None else _names(drop, "--drop"),
+    }
 
 
 def read_inputs(table: Path, pairs: Path, **columns: Any) -> "Inputs":
     """Read a table and statements about its rows; see `chosen_columns` for the columns."""
-    from likewise import io
+    from likewise.io import read_inputs as read
 
     with waiting("Reading"):
-        inputs = io.read_inputs(table, pairs, **columns)
+        inputs = read(table, pairs, **columns)
     return _noted(inputs)
 
 
 def read_inputs_of(model: "Model", table: Path, pairs: Path) -> "Inputs":
     """Read a table and statements about its rows, with the columns that a model was fitted on."""
-    from likewise import io
+    from likewise.io import read_inputs_of as read
 
     with waiting("Reading"):
-        inputs = io.read_inputs_of(model, table, pairs)
+        inputs = read(model, table, pairs)
     return _noted(inputs)
 
 
@@ -84,6 +89,11 @@ def packed(inputs: "Inputs") -> tuple[Any, Any]:
     return pack(inputs.X, **inputs.statements)
 
 
-def _names(text: str | None) -> list[str] | None:
-    """Split ``a,b,c``; a name with a comma in it is quoted as in CSV."""
-    return None if text is None else next(csv.reader([text]), [])
+def _names(text: str, option: str) -> list[str]:
+    """Split ``a,b,c``, in one line or several; a name with a comma in it is quoted as in CSV."""
+    try:
+        return [name for line in csv.reader(io.StringIO(text, newline="")) for name in line]
+    except csv.Error as error:
+        from likewise.io.wording import listed
+
+        raise ValueError(f"{option} takes names, as a,b,c, but got {listed([text])}.") from error

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.engines.joining import pair_positions, text_ids
-from likewise.engines.parquet import check_number
-from likewise.engines.source import PairSource, default_features
+from likewise.engines.parquet import check_number, default_features
+from likewise.engines.source import PairSource
 from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, type_word
 from likewise.io.parquet import ParquetFiles, naming
 from likewise.io.wording import listed, shown

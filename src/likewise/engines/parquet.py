@@ -6,7 +6,7 @@ for each thread, whatever the size of the files.
 
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -28,13 +28,33 @@ from likewise.engines.joining import (
     pair_positions,
     positions_by_ids,
 )
-from likewise.engines.source import PairSource, default_features
+from likewise.engines.source import PairSource
 from likewise.io.arrow import as_numbers, as_text, import_pyarrow, is_number, type_word
+from likewise.io.features import without_index
 from likewise.io.parquet import ParquetFiles
 from likewise.io.wording import listed, shown
 
 _TASK_ROWS = 1 << 16
 """Small row groups are read together until they hold that many rows."""
+
+
+def default_features(names: Iterable[str], source: PairSource) -> tuple[str, ...]:
+    """Return the columns to learn from: those chosen, or all but the ids and a nameless index.
+
+    Parameters
+    ----------
+    names : names
+        Of all columns.
+    source : PairSource
+    """
+    if source.columns is not None:
+        return tuple(source.columns)
+    found = without_index(name for name in names if name != source.id_column)
+    if not found:
+        raise ValueError(
+            f"There is no column to learn from besides the id column {source.id_column!r}."
+        )
+    return found
 
 
 class ParquetEngine(Engine):

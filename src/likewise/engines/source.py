@@ -3,19 +3,16 @@
 How rows are read is the business of the engines; this module only tells them apart.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from likewise.engines.base import PAIR_PARTS, Engine, Part
-from likewise.io.features import without_index
-from likewise.io.parquet import ParquetFiles
 
 __all__ = [
     "OpenSource",
     "PairSource",
-    "default_features",
     "is_source",
     "open_engine",
     "pack_source",
@@ -105,25 +102,6 @@ class OpenSource(PairSource):
     engine: Engine = field(kw_only=True)
 
 
-def default_features(names: Iterable[str], source: PairSource) -> tuple[str, ...]:
-    """Return the columns to learn from: those chosen, or all but the ids and a nameless index.
-
-    Parameters
-    ----------
-    names : names
-        Of all columns.
-    source : PairSource
-    """
-    if source.columns is not None:
-        return tuple(source.columns)
-    found = without_index(name for name in names if name != source.id_column)
-    if not found:
-        raise ValueError(
-            f"There is no column to learn from besides the id column {source.id_column!r}."
-        )
-    return found
-
-
 def is_source(rows: Any) -> bool:
     """Tell whether rows are of a kind that is read by an engine rather than held as a table."""
     return _kind_of(rows) is not None
@@ -182,10 +160,10 @@ def open_engine(source: PairSource) -> Engine:
 
 
 def _kind_of(rows: Any) -> Kind | None:
-    if isinstance(rows, (str, Path, ParquetFiles)) or _is_paths(rows):
+    if isinstance(rows, (str, Path)) or _is_paths(rows):
         return "parquet"
     home = type(rows).__module__
-    if home.startswith(("pyarrow._dataset", "pyarrow.dataset")):
+    if home.startswith(("pyarrow._dataset", "pyarrow.dataset", "likewise.io.parquet")):
         return "parquet"
     if home.startswith(("dask.", "dask_expr.")):
         return "dask"

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,7 @@ class CsvFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        names, self._first = _first_lines(path)
-        self.names = tuple(names)
+        self.names = tuple(_csv_line(path, 0))
         if not self.names:
             raise ValueError(f"{shown(path)} has no columns.")
         check_names(path, self.names)
@@ -86,11 +86,6 @@ class CsvFile:
         table = self._read({**self._expected(), **as_text})
         if table is None:
             table = self._read(as_text)
-        if tuple(table.column_names) != self.names:
-            raise ValueError(
-                f"{shown(self._path)} is not a well-formed CSV file: the names in its first line "
-                "are quoted in part; quote each as a whole, or none."
-            )
         return dict(zip(self.names, map(_in_one_piece, table.columns), strict=True))
 
     def _expected(self) -> dict[str, Any]:
@@ -100,7 +95,7 @@ class CsvFile:
         """
         if len(self.names) < _MANY_COLUMNS:
             return {}
-        cells = zip(self.names, self._first, strict=False)
+        cells = zip(self.names, _csv_line(self._path, 1), strict=False)
         number = import_pyarrow().float64()
         return {name: number for name, cell in cells if NUMBER.match(cell)}
 
@@ -132,12 +127,12 @@ class CsvFile:
         return min(max(_LINES_PER_BLOCK * line, _SMALLEST_BLOCK), _LARGEST_BLOCK)
 
 
-def _first_lines(path: Path) -> tuple[list[str], list[str]]:
-    """Return the names of the columns, and the cells of the first row if there is one."""
+def _csv_line(path: Path, number: int) -> list[str]:
+    """Return the cells of one of the first lines that hold any; none if there is no such line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = (row for row in csv.reader(stream) if row)
-            return next(rows, []), next(rows, [])
+            lines = (line for line in csv.reader(stream) if line)
+            return next(islice(lines, number, None), [])
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(
             f"{shown(path)} is not a CSV file in UTF-8: {first_line(error)}."

@@ -50,18 +50,19 @@ class ParquetFiles:
         self.path = name
         self._groups: list[_RowGroup] = []
         with_rows: list[tuple[str, Any]] = []
-        fragments = list(dataset.get_fragments())
+        with naming(name):
+            fragments = [(fragment.path, fragment) for fragment in dataset.get_fragments()]
         if not fragments:
             raise ValueError(f"{shown(name)} is a folder without Parquet files.")
         counts = [0]
-        for fragment in fragments:
-            with naming(fragment.path):
+        for path, fragment in fragments:
+            with naming(path):
                 schema = fragment.physical_schema
                 groups = [group for group in fragment.row_groups if group.num_rows]
                 counts += [group.num_rows for group in groups]
             self._groups += [_RowGroup(fragment, schema, group.id) for group in groups]
             if groups:
-                with_rows.append((fragment.path, schema))
+                with_rows.append((path, schema))
         self.bounds: NDArray[np.int64] = np.cumsum(counts)
         if not with_rows:
             raise ValueError(f"{shown(name)} has column names but no rows.")

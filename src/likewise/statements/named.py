@@ -174,9 +174,11 @@ def _check_repeated(members: IntArray, sizes: IntArray, named: NDArray[Any], nam
     rows, statements = members[order], of_member[order]
     twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(statements) == 0))
     if twice.size:
+        from likewise.io.wording import shown
+
         where = order[twice[0]]
         raise ValueError(
-            f"`{name}` pair {int(of_member[where])} joins row {named[where]} with itself; a "
+            f"`{name}` pair {int(of_member[where])} joins row {shown(named[where])} with itself; a "
             "pair needs two different rows."
         )
 
