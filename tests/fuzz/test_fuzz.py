@@ -37,6 +37,14 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
             raise AssertionError(f"make fuzz REPLAY='{name} {number}'") from error
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("files", 207), ("others", 65), ("others", 1059), ("su", 1053)],
+)
+def test_what_was_found_once_stays_mended(name: str, number: int, folder: Path) -> None:
+    run_case(name, number, folder)
+
+
 def test_the_fuzzer_knows_a_finding() -> None:
     def stumble() -> None:
         list[int]().index(1)  # a ValueError that nobody raised on purpose

@@ -32,6 +32,7 @@ __all__ = [
 _N_RANDOM_PAIRS = 20_000
 _SMALLEST_BOUND = 1e-9
 _LEAST_RATIO = 1e-12
+_LEAST_LENGTH = 1e-150
 _SAME_ROWS = 1e-12
 """A pair this near under the metric has nothing to shrink or stretch: its two rows are the same."""
 
@@ -179,7 +180,9 @@ def descend(differences: FloatArray, bounds: Bounds, *, tol: float, max_iter: in
         value = float(entries @ entries - log_det - n_features + bounds.excess(distances))
         pulled = differences * bounds.slopes(distances)[:, None]
         gradient = 2.0 * (root + pulled.T @ images)
-        gradient[np.diag_indices(n_features)] -= 2.0 / entries[diagonal]
+        # A step may lead to a metric of no length, where the objective is infinite.
+        lengths = np.where(np.abs(entries[diagonal]) < _LEAST_LENGTH, np.inf, entries[diagonal])
+        gradient[np.diag_indices(n_features)] -= 2.0 / lengths
         return value, gradient[lower]
 
     diagonal = np.flatnonzero(lower[0] == lower[1])

@@ -67,8 +67,9 @@ class Inputs:
             for kind in (False, True)
         }
         categories = OneHotEncoder(handle_unknown="ignore")
+        text = ("text", categories, places[True])
         return ColumnTransformer(
-            [("numbers", numbers, places[False]), ("text", categories, places[True])]
+            [("numbers", numbers, places[False]), text] if places[False] else [text]
         )
 
     def counts(self) -> dict[str, Any]:
