@@ -3,8 +3,6 @@
 import io
 import itertools
 import json
-import subprocess
-import sys
 import time
 import warnings
 import zipfile
@@ -26,7 +24,7 @@ import likewise as lw
 from likewise.io import load_model
 from likewise.io.modelfile.archive import parse_json
 from likewise.io.modelfile.failures import UnfitError
-from tests.io.crafted import check_crafted, crafted_models, parts_of, zipped
+from tests.io.crafted import check_apart, check_crafted, crafted_models, parts_of, zipped
 from tests.io.test_models_kinds import ASKED, MET, TEXT, X, linear, pair
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -330,31 +328,55 @@ def test_a_damaged_brought_part_is_refused(
     refuse(tmp_path / "m", with_brought(sound["su"], part), message)
 
 
-SCRIPT = """
-import itertools, resource, sys
-from pathlib import Path
-sys.path.insert(0, {root!r})
-from tests.io.crafted import check_crafted, crafted_models
-path = Path(sys.argv[1])
-sound = path.read_bytes()
-for what, content in itertools.islice(crafted_models(int(sys.argv[2]), sound), int(sys.argv[3])):
-    path.write_bytes(content)
-    Path(sys.argv[1] + ".case").write_text(what)
-    check_crafted(path)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_cases_in_a_process_of_their_own_neither_crash_nor_fill_the_memory(
     tmp_path: Path, sound: dict[str, bytes], name: str
 ) -> None:
-    path = tmp_path / "model.skops"
-    path.write_bytes(sound[name])
-    root = str(Path(__file__).parents[2])
-    arguments = [sys.executable, "-c", SCRIPT.format(root=root), str(path), "11", "400"]
-    found = subprocess.run(arguments, capture_output=True, text=True, check=False)  # noqa: S603
-    case = (tmp_path / "model.skops.case").read_text()
-    assert found.returncode == 0, f"{case}: {found.stderr[-2000:]}"
-    assert int(found.stdout) < 500, "megabytes"
+    check_apart(sound[name], 11, 400, tmp_path)
+
+
+def test_a_step_that_cannot_transform_is_refused(tmp_path: Path, sound: dict[str, bytes]) -> None:
+    def exchange(tree: Any) -> None:
+        tree["estimator"]["object"][1]["steps"].reverse()
+
+    content = described(parts_of(sound["linear"]), exchange)
+    refuse(tmp_path / "m", content, "a step 'pairclassifier' that is no transformer")
+
+
+def test_steps_that_do_not_work_together_are_refused(
+    tmp_path: Path, sound: dict[str, bytes]
+) -> None:
+    passing = {
+        "validate": True,
+        "accept_sparse": False,
+        "check_inverse": False,
+        "feature_names_out": None,
+        "n_features_in_": 4,
+    }
+
+    def insert(tree: Any) -> None:
+        step = {"tuple": ["then", {"object": ["FunctionTransformer", passing]}]}
+        steps = tree["estimator"]["object"][1]["steps"]
+        steps[0]["tuple"][1]["object"][1]["sparse_output_"] = True
+        steps.insert(1, step)
+
+    content = described(parts_of(sound["text"]), insert)
+    refuse(tmp_path / "m", content, "its parts do not fit each other")
+
+
+def test_a_text_that_the_estimate_of_the_prior_cannot_print_is_refused(
+    tmp_path: Path, sound: dict[str, bytes]
+) -> None:
+    estimate = {
+        "value": 0.7,
+        "interval": None,
+        "level": None,
+        "method": "km1",
+        "diagnostics": {"facts": [["notes", 1.0]]},
+    }
+
+    def replace(tree: Any) -> None:
+        tree["estimator"]["object"][1]["prior_estimate_"] = {"object": ["PriorEstimate", estimate]}
+
+    refuse(tmp_path / "m", described(parts_of(sound["su"]), replace), "notes that are no list")

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ _UNDECIDED = (
 )
 """What a classifier raises whose parts are not what they should be."""
 _MOST_COLUMNS = 10_000_000
+
+if TYPE_CHECKING:
+    from likewise.io.modelfile.tree import ReadModel
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def load_model(path: PathName, trusted: Sequence[str] = ()) -> Model:
         ) from error
     model = Model(estimator, **description)
     if found.brought is None:
-        _check_decides(name, model)
+        _check_decides(name, model, found)
     elif not hasattr(estimator, "predict"):
         raise ValueError(f"{name} is refused: what it holds is no classifier.")
     return model
@@ -155,7 +159,7 @@ def _opened(path: Path) -> Archive:
     return archive
 
 
-def _read(archive: Archive) -> tuple[Any, dict[str, Any]]:
+def _read(archive: Archive) -> "tuple[ReadModel, dict[str, Any]]":
     """Return a model of which everything was checked, and what it says beside its estimator."""
     from likewise.io.modelfile.tree import read_model
 
@@ -297,21 +301,40 @@ def load(path: PathName, trusted: Sequence[str] = ()) -> Any:
     return load_model(path, trusted).estimator
 
 
-def _check_decides(name: str, model: Model) -> None:
+def _check_decides(name: str, model: Model, found: "ReadModel") -> None:
     """Refuse a classifier whose parts do not fit each other, by letting it decide.
 
-    What decides is code of the types in our tables, none of the file. Steps before the classifier
-    were checked: their rows need not be zeros, so that there is no row to ask them about.
+    What decides is code of the types in our tables, none of the file.
     """
-    last = model.estimator.steps[-1][1] if hasattr(model.estimator, "steps") else model.estimator
+    steps = getattr(model.estimator, "steps", [("", model.estimator)])
     try:
         with warnings.catch_warnings(action="ignore"):
+            last = steps[-1][1]
             _decide(last, _example_rows(last.n_features_in_))
+            if len(steps) > 1:
+                # A category may not be known, and data frames may be of another library.
+                with suppress(ValueError, ImportError):
+                    model.estimator.predict(_example_table(model.features, found))
     except _UNDECIDED as error:
         raise ValueError(
             f"{name} is damaged, or was saved with other versions of the libraries: its classifier "
             "lacks a part, or its parts do not fit each other; fit the model again."
         ) from error
+
+
+def _example_table(features: Features, found: "ReadModel") -> Any:
+    """Return a row as the first step of a pipeline takes it."""
+    text = found.text_columns
+    row = [
+        text.get(at, "0" if name in features.text else 0.0)
+        for at, name in enumerate(features.names)
+    ]
+    table = np.array([row], dtype=object if features.text else np.float64)
+    if not found.needs_names:
+        return table
+    from pandas import DataFrame  # whoever chose columns by name has it
+
+    return DataFrame(table, columns=list(features.names))
 
 
 def _example_rows(n_columns: int) -> Any:

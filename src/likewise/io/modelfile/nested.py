@@ -17,6 +17,7 @@ __all__ = [
     "is_classifier",
     "is_transformer",
     "last_of",
+    "needs_names",
     "text_columns",
 ]
 
@@ -290,7 +291,8 @@ _TABLE_OF_COLUMNS = Type(
         "n_features_in_": FITTED_COLUMNS["n_features_in_"],
         "sparse_output_": Flag(),
         "transformers_": Items(
-            Tuple((Text(), OneOf((_ENDS, Brought(Of(_parts)))), _CHOICE)), most=_MOST_STEPS
+            Tuple((Text(), OneOf((Text(("drop",)), Brought(Of(_parts)))), _CHOICE)),
+            most=_MOST_STEPS,
         ),
         "output_indices_": Items(Tuple((Text(), Whole(), Whole())), most=_MOST_STEPS),
     },
@@ -307,32 +309,47 @@ TRANSFORMERS = (*LEAVES, _RADIAL, _CATEGORIES, _UNION, _TABLE_OF_COLUMNS)
 """All transformers that a model may hold without trust."""
 
 
-def text_columns(estimator: Any) -> set[int]:
-    """Return the numbers of the columns that a fitted estimator takes as text.
+def text_columns(estimator: Any) -> dict[int, str]:
+    """Return the numbers of the columns that a fitted estimator takes as text, with one such text.
 
     Parameters
     ----------
     estimator : Record, or anything else, which is not asked
     """
     if not isinstance(estimator, Record):
-        return set()
-    values = estimator.values
+        return {}
+    values, found = estimator.values, {}
     if estimator.type is _UNION:
-        parts = [text_columns(part) for _, part in values["transformer_list"]]
-        return set().union(*parts)
+        for _, part in values["transformer_list"]:
+            found.update(text_columns(part))
+        return found
     if estimator.type is _TABLE_OF_COLUMNS:
-        found: set[int] = set()
         for _, part, chosen in values["transformers_"]:
             places = _places(values, chosen)
-            found.update(places[number] for number in text_columns(part))
+            found.update({places[at]: text for at, text in text_columns(part).items()})
         return found
     if estimator.type is PIPELINE:
         for _, step in values["steps"]:
             found = text_columns(step)
             if found or not _is_passing(step):
                 return found
-    kinds = [one.dtype.kind for one in values.get("categories_", ()) if hasattr(one, "dtype")]
-    return {number for number, kind in enumerate(kinds) if kind in "OU"}
+    categories = [one for one in values.get("categories_", ()) if hasattr(one, "dtype")]
+    return {at: str(one[0]) for at, one in enumerate(categories) if one.dtype.kind in "OU"}
+
+
+def needs_names(value: Any) -> bool:
+    """Tell whether some part chooses columns by their names, which only data frames have.
+
+    Parameters
+    ----------
+    value : Record, or any other checked value
+    """
+    if isinstance(value, Record):
+        if value.type is _TABLE_OF_COLUMNS and value.is_fitted:
+            chosen = [name for _, _, names in value.values["transformers_"] for name in names]
+            return any(isinstance(name, str) for name in chosen)
+        return value.type is PIPELINE and needs_names([step for _, step in value.values["steps"]])
+    return isinstance(value, list) and any(needs_names(one) for one in value)
 
 
 def _is_passing(step: Any) -> bool:

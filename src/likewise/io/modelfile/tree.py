@@ -13,7 +13,12 @@ from likewise.io.modelfile.arrays import HEADER_LIMIT, array_bytes, array_of, pa
 from likewise.io.modelfile.brought import brought_bytes, load_brought, types_in
 from likewise.io.modelfile.contract import Scope, expect
 from likewise.io.modelfile.failures import within
-from likewise.io.modelfile.nested import holds_categories, last_of, text_columns
+from likewise.io.modelfile.nested import (
+    holds_categories,
+    last_of,
+    needs_names,
+    text_columns,
+)
 from likewise.io.modelfile.own import ESTIMATOR, is_of_classifier
 from likewise.io.modelfile.types import Record, build
 
@@ -144,9 +149,14 @@ class ReadModel:
         return self.brought is not None or is_of_classifier(last_of(self.record))
 
     @property
-    def text_columns(self) -> set[int]:
-        """Numbers of the columns that must be text."""
+    def text_columns(self) -> dict[int, str]:
+        """Numbers of the columns that must be text, each with a text that is known there."""
         return text_columns(self.record)
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether columns are chosen by their names."""
+        return needs_names(self.record)
 
     def built(self, trusted: Sequence[str] = ()) -> Any:
         """Build the estimator; code of brought types runs if there are some.
