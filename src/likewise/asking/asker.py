@@ -5,7 +5,6 @@ questions are drawn from what was last known, and never wait.
 """
 
 import threading
-import warnings
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +22,7 @@ from likewise.asking.worker import Worker
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
+from likewise.classifiers.saying import unsaid
 from likewise.engines.rows import is_sparse
 from likewise.report.label_free import NoSignalError, label_free_report
 from likewise.scores.encoding import as_numbers, is_finite_table
@@ -359,7 +359,7 @@ class Asker:
         """Fit with an error rate; None if answers contradict each other and none may be wrong."""
         classifier = self._unfitted(error_rate)
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with unsaid():
                 classifier.fit(X, y)
         except ContradictionError:
             return None
@@ -377,7 +377,7 @@ class Asker:
 
     def _estimate(self, classifier: PairClassifier, X: Any, y: Any, n_answers: int) -> None:
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with unsaid():
                 report = label_free_report(classifier, X, y, random_state=self._seed)
         except NoSignalError:
             return

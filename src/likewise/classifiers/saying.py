@@ -1,14 +1,29 @@
 """What a user must know before trusting a fit, as warnings."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-__all__ = ["warn_of"]
+__all__ = ["unsaid", "warn_of"]
+
+_IS_QUIET = ContextVar("is_quiet", default=False)
 
 _EMPTY = 0.005
 """Share of rows below which a class counts as not there."""
+
+
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """Fit without these warnings, in this thread alone: filters of warnings belong to all."""
+    before = _IS_QUIET.set(True)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(before)
 
 
 def warn_of(clf: Any, information: float) -> None:
@@ -20,6 +35,8 @@ def warn_of(clf: Any, information: float) -> None:
     information : float
         Nats per held-out statement.
     """
+    if _IS_QUIET.get():
+        return
     if not clf.has_signal_:
         warnings.warn(
             "The pairs show no signal: no model explains held-out pairs clearly better than "
