@@ -98,11 +98,15 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(model: Path) -> None
     before = sorted(path.name for path in model.parent.iterdir())
     old = model.read_bytes()
     interrupt = (
-        "import skops.io\n"
-        "def dump(state, stream):\n"
-        "    stream.write(b'half')\n"
-        "    raise KeyboardInterrupt\n"
-        "skops.io.dump = dump"
+        "import contextlib, likewise.io.models as models\n"
+        "whole = models.replacing\n"
+        "@contextlib.contextmanager\n"
+        "def replacing(path):\n"
+        "    with whole(path) as stream:\n"
+        "        stream.write(b'half')\n"
+        "        raise KeyboardInterrupt\n"
+        "        yield\n"
+        "models.replacing = replacing"
     )
     result = start(*FIT, before=interrupt, cwd=model.parent)
     assert result.returncode == 130

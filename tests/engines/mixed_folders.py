@@ -406,5 +406,6 @@ def _one_thread() -> Iterator[None]:
     import dask
 
     settings: Any = dask.config
-    with settings.set(scheduler="synchronous"):
+    # A client that other tests left open would shuffle on its workers.
+    with settings.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}):
         yield

@@ -23,7 +23,8 @@ def one_thread() -> Any:
     import dask
 
     settings: Any = dask.config
-    with settings.set(scheduler="synchronous"):
+    # A client that other tests left open would shuffle on its workers.
+    with settings.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}):
         yield
 
 

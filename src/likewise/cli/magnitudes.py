@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from likewise._types import FloatArray
-
 if TYPE_CHECKING:
+    from likewise._types import FloatArray
     from likewise.io import Features
     from likewise.io.tables import Table
 
@@ -54,7 +53,7 @@ def check_largest(table: "Table", features: "Features", X: Any) -> None:
         )
 
 
-def _sizes(features: "Features", X: Any) -> Iterator[tuple[str, FloatArray]]:
+def _sizes(features: "Features", X: Any) -> "Iterator[tuple[str, FloatArray]]":
     """Yield the columns of numbers with their absolute values; a gap counts as zero."""
     import numpy as np
 
