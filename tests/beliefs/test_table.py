@@ -211,7 +211,7 @@ def test_simulated_pairs_join_alike_rows_and_respect_what_is_known() -> None:
 
 
 @pytest.mark.parametrize("error_rate", [0.0, 0.1])
-def test_evidence_is_the_probability_of_what_was_said_about_the_fold_given_the_rest(
+def test_evidence_is_what_the_features_of_the_fold_add(
     error_rate: float,
 ) -> None:
     log_p = draw_log_p(TREE, 2)
@@ -220,11 +220,13 @@ def test_evidence_is_the_probability_of_what_was_said_about_the_fold_given_the_r
     fold = model.hold_out(rows)
     assert fold.n_judged == 3  # the group, a pair of the fold's rows, and one half of it
     np.testing.assert_array_equal(fold.train, ~rows)
-    seen = Said(5, [(0, 1)], [(1, 2), (3, 4)])
 
     def gain(log_p: np.ndarray) -> float:
-        whole = sum_over_classes(log_p, TREE, "asked", error_rate).value
-        return whole - sum_over_classes(log_p[~rows], seen, "asked", error_rate).value
+        hidden = np.where(rows[:, None], -np.log(2.0), log_p)
+        whole, without = (
+            sum_over_classes(one, TREE, "asked", error_rate).value for one in (log_p, hidden)
+        )
+        return whole - without
 
     trained = fold.likelihood.evaluate(log_p[~rows])
     constant = np.tile(fold.likelihood.constant()[0], (7, 1))

@@ -319,13 +319,26 @@ def test_the_accuracy_of_three_classes_is_found_from_fresh_pairs() -> None:
     assert [check.passed for check in report.checks][1:] == [None]
 
 
-def test_statements_that_all_touch_one_row_are_too_few() -> None:
-    """Without the fold of that row nothing is left to refit a clone on."""
+def test_answers_that_all_touch_one_row_tell_the_accuracy() -> None:
+    """Clones that do not see that row learn from what the answers imply of the others."""
     X, y = lw.datasets.make_gaussians(60, separation=4.0, random_state=0)
     others = np.arange(1, 40)
     pairs = np.column_stack([np.zeros_like(others), others])
     same = y[others] == y[0]
     packed = lw.pack(X, pairs[same], pairs[~same])
     clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0).fit(*packed)
+    report = lw.label_free_report(clf, *packed, random_state=0)
+    low, high = report.accuracy.interval
+    assert low <= clf.score(X, y) <= high
+
+
+def test_pairs_that_all_touch_one_row_are_too_few() -> None:
+    """Without the fold of that row nothing is left to refit a clone on."""
+    X, y = lw.datasets.make_gaussians(60, separation=4.0, random_state=0)
+    others = np.flatnonzero(y[1:] == y[0])[:30] + 1
+    packed = lw.pack(X, np.column_stack([np.zeros_like(others), others]))
+    clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0)
+    with pytest.warns(UserWarning):
+        clf.fit(*packed)
     with pytest.raises(lw.NoSignalError, match="about rows of one fold"):
         lw.label_free_report(clf, *packed, random_state=0)

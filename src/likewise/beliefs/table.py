@@ -22,6 +22,7 @@ row's classes. Shares and a learned error rate solve equations that are settled 
 evaluation, so that by the envelope theorem the gradient is that of fixed ones.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -30,10 +31,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs, Likelihood, log_sum
+from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_sum
 from likewise.beliefs.components import Components, ContradictionError, contract
 from likewise.beliefs.coupling import Coupled, Coupling
 from likewise.beliefs.errors import ERROR_RATES, FIRST_ERROR_RATE, Erred, Erring, Pairing
+from likewise.beliefs.hidden import HiddenFeatures, implied_among
 from likewise.beliefs.propagation import HARD, Edges, propagate
 from likewise.statements.statements import Statements
 
@@ -128,6 +130,18 @@ class TableLikelihood(Likelihood):
         known = None if self.known is None else self.known[chosen]
         return TableLikelihood(
             self.statements.among(chosen), self.n_classes, self.pairing, self.error_rate, known
+        )
+
+    def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Return a fold; of answers, those about its rows stay, without these rows' features."""
+        fold = super().hold_out(rows)
+        if self._has_shares:
+            return fold
+        if not self.is_exact:
+            return replace(fold, likelihood=HiddenFeatures(self, ~rows))
+        statements, known = implied_among(self._components, self.known, ~rows)
+        return replace(
+            fold, likelihood=TableLikelihood(statements, self.n_classes, "asked", 0.0, known)
         )
 
     @property

@@ -18,6 +18,7 @@ from likewise.classifiers.pair import PairClassifier
 from likewise.engines.rows import take_rows
 from likewise.scores.encoding import as_numbers
 from likewise.statements.known import is_missing
+from likewise.statements.packing import labels_of
 
 __all__ = [
     "Classes",
@@ -180,11 +181,22 @@ def cross_fitted(
     held_out, clones = own.copy(), []
     for part in parts:
         train = np.flatnonzero(part.train)
-        refitted = _unfitted(clf).fit(take_rows(X, train), y[train])
+        refitted = _unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
         found = _named_like(own, read_classes(refitted, X).codes, n_classes)
         held_out[part.rows] = found[part.rows]
         clones.append(found)
     return Predicted(held_out, own, np.array(clones))
+
+
+def _left_of(clf: Any, y: Any, part: HeldOut) -> Any:
+    """Return the weak labels that a clone learns from, with what answers imply of its rows.
+
+    Only a likelihood of answers can use that: other learners take pairs for a sample.
+    """
+    fitted = innermost(clf)
+    if isinstance(fitted, PairClassifier) and fitted.pairing_ == "asked":
+        return labels_of(part.likelihood.statements)
+    return y[part.train]
 
 
 def _named_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:

@@ -14,7 +14,7 @@ from likewise.statements.labels import TableLabels, WeakLabels, read_labels, row
 from likewise.statements.named import name_statements, row_pairs
 from likewise.statements.statements import Statements
 
-__all__ = ["WeakSample", "pack", "unpack"]
+__all__ = ["WeakSample", "labels_of", "pack", "unpack"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def pack(unlabeled: Table, similar: Any = None, dissimilar: Any = None) -> tuple
         )
     if any(map(_are_rows, given)):
         return _pack_fresh(table, similar, dissimilar)
-    return table, _labels_of(name_statements(table, similar, dissimilar))
+    return table, labels_of(name_statements(table, similar, dissimilar))
 
 
 def _pack_fresh(table: Table, similar: Any, dissimilar: Any) -> tuple[Table, NDArray[np.int64]]:
@@ -109,8 +109,13 @@ def _pack_fresh(table: Table, similar: Any, dissimilar: Any) -> tuple[Table, NDA
     return _stack([table, *same, *different]), y
 
 
-def _labels_of(statements: Statements) -> Any:
-    """Return statements about one table as a vector where that is possible, else as a matrix."""
+def labels_of(statements: Statements) -> WeakLabels:
+    """Return statements about one table as a vector where that is possible, else as a matrix.
+
+    Parameters
+    ----------
+    statements : Statements
+    """
     of_member = np.repeat(np.arange(statements.count), statements.sizes)
     signs = np.where(statements.is_similar, 1, -1)
     if np.unique(statements.members).size == statements.members.size:
