@@ -15,7 +15,12 @@ from sklearn.utils import check_random_state
 
 from likewise._types import FloatArray
 from likewise.asking.groups import Groups, group_rows
-from likewise.asking.guessing import guess_classes, is_better, shown_error_rate
+from likewise.asking.guessing import (
+    TwoClassGuesser,
+    guess_classes,
+    is_better,
+    shown_error_rate,
+)
 from likewise.asking.progress import Point, Progress, judge_progress
 from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
 from likewise.asking.worker import Worker
@@ -29,16 +34,15 @@ from likewise.scores.encoding import as_numbers, is_finite_table
 from likewise.statements.labels import read_labels
 from likewise.statements.named import name_statements
 from likewise.statements.packing import pack
+from likewise.statements.statements import Statements
 
 __all__ = ["Asker"]
 
-_FIRST_FIT = 12
+_FIRST_FIT = 15
 """Answers that a classifier is first fitted to."""
-_GROWTH = 1.1
-"""Growth of the number of answers after which it is fitted again."""
-_GROWTH_OF_MORE = 1.3
-"""The same for more than two classes, whose fits take longer and do not choose questions."""
-_FEWEST_MORE = 4
+_STEPS = (5, 10, 20)
+"""It is fitted again at multiples of one of these, times a power of ten: of the least that is a
+tenth of the answers. So it knows all answers whenever their number is round."""
 _MOST_SUSPECTS = 20
 _USUAL = 0.05
 """Error rate that is tried beside none, until the answers tell it better."""
@@ -126,6 +130,7 @@ class Asker:
         self._error_rate = 0.0
         self._log_p: FloatArray | None = None
         self._posteriors: FloatArray | None = None
+        self._guesser: TwoClassGuesser | None = None
         self._history: list[Point] = []
         self.classifier_: PairClassifier | None = None
         self._fitter, self._reviser = Worker(self._fit), Worker(self._revise)
@@ -332,9 +337,8 @@ class Asker:
     def _fit_if_due(self) -> None:
         with self._lock:
             count = self._n_statements()
-            growth = _GROWTH if self._n_classes == 2 else _GROWTH_OF_MORE
-            due = max(_FIRST_FIT, self._fitted_to * growth, self._fitted_to + _FEWEST_MORE)
-            if count < due:
+            step = _step(count)
+            if count < _FIRST_FIT or count // step == self._fitted_to // step:
                 return
             self._fitted_to = count
         self._fitter.poke()
@@ -348,6 +352,9 @@ class Asker:
         if classifier is None or is_better(erring, classifier):
             classifier = erring
         assert classifier is not None  # noqa: S101 - nothing contradicts where answers may be wrong
+        before = self.classifier_
+        if before is not None and before.has_signal_ and not classifier.has_signal_:
+            return  # answers near the boundary may hide for a while what earlier ones showed
         log_p = np.log(np.maximum(classifier.predict_proba(X), 1e-12))
         rate = shown_error_rate(classifier, read_labels(y), self._n_classes)
         with self._lock:
@@ -386,41 +393,47 @@ class Asker:
             self._history.append(Point(n_answers, report.accuracy.value, low, high))
 
     def _revise(self) -> None:
-        """Say what all answers imply of every row, by the last classifier."""
+        """Say what all answers imply of every row: by a quick guess, and by the last classifier."""
         same, different = self._statements()
         if not len(same) + len(different):
             return
-        groups = None
-        if self._n_classes > 2:
-            groups = group_rows(self._n_rows, same, different, self._n_classes)
-        log_p, known = self._guess(groups)
         statements = name_statements(np.empty((self._n_rows, 0)), same, different)
-        rate = max(self._error_rate, _DOUBT)
-        likelihood = TableLikelihood(statements, self._n_classes, "asked", rate, known)
-        posteriors = likelihood.evaluate(log_p).posteriors
+        rate, groups = max(self._error_rate, _DOUBT), None
+        if self._n_classes == 2:
+            guessed = self._guess(statements, rate)
+        else:
+            groups = group_rows(self._n_rows, same, different, self._n_classes)
+            guessed = self._guess_of_groups(statements, rate, groups)
+        log_p, posteriors = self._log_p, guessed
+        if log_p is not None:
+            likelihood = TableLikelihood(statements, self._n_classes, "asked", rate)
+            posteriors = likelihood.evaluate(log_p).posteriors
         with self._lock:
             self._posteriors = posteriors
-            members = self._asked_about()
-            self._chooser.look(posteriors, members, groups)
+            self._chooser.look(guessed, self._asked_about(), groups)
 
-    def _guess(self, groups: Groups | None) -> tuple[FloatArray, NDArray[np.intp] | None]:
-        """Return class probabilities of all rows before the answers, and rows that name classes.
+    def _guess(self, statements: Statements, rate: float) -> FloatArray:
+        """Return class probabilities of all rows, of two classes; the first row names one."""
+        if self._guesser is None:
+            self._guesser = TwoClassGuesser(self._numbers)
+        known = np.full(self._n_rows, -1, dtype=np.intp)
+        known[next(iter(self._members))] = 0
+        return self._guesser.learn(TableLikelihood(statements, 2, "asked", rate, known))
 
-        Of more than two classes, groups that stand for them are learned from as if they were
-        labeled: that is quick, and all that the order of questions needs.
+    def _guess_of_groups(self, statements: Statements, rate: float, groups: Groups) -> FloatArray:
+        """Return class probabilities of all rows, of more classes.
+
+        Groups that stand for classes are learned from as if they were labeled: that is quick, and
+        all that the order of questions needs.
         """
-        if groups is None and self._log_p is not None:
-            return self._log_p, None
         log_p = np.full((self._n_rows, self._n_classes), -np.log(self._n_classes))
         known = np.full(self._n_rows, -1, dtype=np.intp)
-        if groups is None:  # nothing tells the classes apart: the first row names one of them
-            known[next(iter(self._members))] = 0
-            return log_p, known
         rows, classes = groups.classes()
         known[rows[np.unique(classes, return_index=True)[1]]] = np.unique(classes)
         if np.unique(classes).size > 1:
             log_p = guess_classes(self._numbers, rows, classes, self._n_classes)
-        return log_p, known
+        likelihood = TableLikelihood(statements, self._n_classes, "asked", rate, known)
+        return likelihood.evaluate(log_p).posteriors
 
     @cached_property
     def _numbers(self) -> Any:
@@ -458,3 +471,13 @@ class Asker:
 
 def _pair(left: int, right: int) -> Pair:
     return (left, right) if left < right else (right, left)
+
+
+def _step(count: int) -> int:
+    """Return the least round number that is a tenth of a count or more."""
+    power = 1
+    while True:
+        for step in _STEPS:
+            if step * power >= count / 10:
+                return step * power
+        power *= 10

@@ -21,10 +21,10 @@ __all__ = ["RELATIONS", "Answer", "Chooser", "Question", "Relation", "read_answe
 Relation = Literal["same", "different", "unsure"]
 RELATIONS: tuple[Relation, ...] = ("same", "different", "unsure")
 
-_SHARPNESS = 3
+_SHARPNESS = 6
 """Rows are drawn in proportion to this power of the probability that their likeliest class is
-wrong. Of powers 1 and 3 and of uniform draws among the 100, 200 and 400 most uncertain of 1000
-rows, it was best on average after 200 answers (magic, phoneme, spambase)."""
+wrong. Of powers 1, 3 and 6 it was best on average after 200 answers (magic, spambase, phoneme,
+waveform): the most uncertain rows, but not always the same corner of the table."""
 _SURE = 0.95
 """Probability of its likeliest class at which others are asked about beside a row."""
 _MOST_PARTNERS = 20
