@@ -71,8 +71,10 @@ def _classify(
     model_path: Path, table_path: Path, trusted: Sequence[str]
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the columns of the answer, and the classes that there are."""
+    import numpy as np
+
     from likewise.io import feature_matrix, load_model, read_table
-    from likewise.io.wording import listed
+    from likewise.io.wording import listed, shown
 
     model = load_model(model_path, trusted)
     table = read_table(
@@ -83,11 +85,16 @@ def _classify(
         note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
-    columns = {
-        "id": table.ids,
-        "prediction": model.estimator.predict(rows),
-        **_confidence(model.estimator, rows),
-    }
+    with np.errstate(over="ignore", invalid="ignore"):  # whatever comes of it is looked at
+        confidence = _confidence(model.estimator, rows)
+        columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **confidence}
+    for column in confidence.values():
+        if not np.isfinite(column).all():
+            key = table.keys[int(np.isfinite(column).argmin())].as_py()
+            raise ValueError(
+                f"{shown(model_path)} gives the row with id '{shown(key)}' of {shown(table_path)} "
+                "a score that is no finite number: correct the row, or fit the model again."
+            )
     return columns, model.estimator.classes_.tolist()
 
 

@@ -139,16 +139,19 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
 def _load(model: Path, table: Path, pairs: Path, trusted: Sequence[str]) -> "tuple[Any, Inputs]":
     from likewise.io import load_model
 
-    loaded = load_model(model, trusted)
+    loaded = load_model(model, trusted)  # first: what is refused should cost no more than that
+    from sklearn.pipeline import Pipeline, make_pipeline
+
     inputs = read_inputs_of(loaded, table, pairs)
     check_magnitudes(inputs.table, inputs.features, inputs.X)
-    return loaded.estimator, inputs
+    is_pipeline = isinstance(loaded.estimator, Pipeline)
+    return loaded.estimator if is_pipeline else make_pipeline(loaded.estimator), inputs
 
 
 def _transformed(pipeline: Any, inputs: "Inputs") -> tuple[Any, Any]:
     """Return packed rows as the classifier at the end of a fitted pipeline sees them."""
     rows, y = packed(inputs)
-    return pipeline[:-1].transform(rows), y
+    return (pipeline[:-1].transform(rows) if len(pipeline) > 1 else rows), y
 
 
 def _judge(

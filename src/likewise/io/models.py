@@ -29,7 +29,7 @@ _UNDECIDED = (
     ValueError,
 )
 """What a classifier raises whose parts are not what they should be."""
-_MOST_COLUMNS = 10_000_000
+_MOST_COLUMNS = 1_000_000
 
 if TYPE_CHECKING:
     from likewise.io.modelfile.tree import ReadModel
@@ -168,6 +168,7 @@ def _read(archive: Archive) -> "tuple[ReadModel, dict[str, Any]]":
     n_columns = len(description["features"].names)
     if found.n_columns not in (None, n_columns):
         raise UnfitError(f"names {n_columns} columns, but its classifier takes {found.n_columns}")
+    found.check_flow(n_columns)
     features = description["features"]
     if not {features.names[number] for number in found.text_columns} <= features.text:
         raise UnfitError("names a column of numbers that its encoder takes for text")

@@ -58,6 +58,7 @@ class ParquetFiles:
         for path, fragment in fragments:
             with naming(path):
                 schema = fragment.physical_schema
+                schema.names  # noqa: B018 - which are decoded now
                 groups = [group for group in fragment.row_groups if group.num_rows]
                 counts += [group.num_rows for group in groups]
             self._groups += [_RowGroup(fragment, schema, group.id) for group in groups]
@@ -144,6 +145,7 @@ class ParquetFiles:
                     use_threads=False,
                     fragment_scan_options=self._options,
                 ):
+                    batch.validate(full=True)  # of a damaged file, categories may not be there
                     low, high = max(start - position, 0), min(stop - position, len(batch))
                     position += len(batch)
                     if low < high:
@@ -176,6 +178,7 @@ class ParquetFiles:
         for path, (fragment, schema, _) in files.items():
             with naming(path):
                 table = fragment.to_table(schema=self._stored(schema), columns=list(columns))
+                table.validate(full=True)
             if len(table):
                 yield table
 

@@ -36,7 +36,7 @@ _PENALTIES = OneOf(
     (
         Items(POSITIVE, most=1000),
         Items(POSITIVE, as_tuple=True, most=1000),
-        Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True),
+        Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True, most=1000),
     )
 )
 
@@ -424,7 +424,7 @@ _SU_CV = _own(
         "cv_results_": Table(
             {
                 "param_alpha": Array(("penalties",), low=0.0, above=True),
-                "splits": Array(("splits", "penalties"), any_value=True),
+                "splits": Array(("splits", "penalties"), any_value=True, most=10_000_000),
                 "mean_test_score": Array(("penalties",), any_value=True),
                 "std_test_score": Array(("penalties",), any_value=True),
                 "rank_test_score": Array(("penalties",), ("<i8", "<i4")),
