@@ -142,10 +142,25 @@ def _check_same_risk(draw: random.Random, data: Dataset, model: Any, decisions: 
         if name == "sparse" and _is_pipeline(model):
             return
         own.fit(*data.packed(_CONTAINERS[name](data.X)))
+    if _gap_of(own) > 1e-8:
+        return
     found = _last(own).objective_
-    assert abs(found - objective) <= 1e-6 * max(1.0, abs(objective)), (kind, found, objective)
+    allowed = 1e-6 * max(1.0, abs(objective)) + _rounding(data, model)
+    assert abs(found - objective) <= allowed, (kind, found, objective)
     if _gap_of(model) < 1e-12 and _gap_of(own) < 1e-12 and size < 1e4:
         np.testing.assert_allclose(_decide(own, data.X), decisions, atol=1e-2 * size)
+
+
+def _rounding(data: Dataset, model: Any) -> float:
+    """Return how far the order of sums over rows can move an objective.
+
+    Means of the columns are off by rounding, in another way in another order.
+    """
+    weights = np.abs(_last(model).coef_[0])
+    if _is_pipeline(model):
+        weights = weights / model[0].scale_
+    moved = 1e-15 * len(data.X) * float(np.abs(data.X).max(axis=0) @ weights)
+    return 10.0 * moved / abs(2.0 * float(_last(model).prior_) - 1.0)
 
 
 def fuzz_pair(draw: random.Random, folder: Path) -> None:

@@ -74,7 +74,7 @@ def _classify(
     import numpy as np
 
     from likewise.io import feature_matrix, load_model, read_table
-    from likewise.io.wording import listed, shown
+    from likewise.io.wording import first_line, listed, shown
 
     model = load_model(model_path, trusted)
     table = read_table(
@@ -85,9 +85,15 @@ def _classify(
         note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
-    with np.errstate(over="ignore", invalid="ignore"):  # whatever comes of it is looked at
-        confidence = _confidence(model.estimator, rows)
-        columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **confidence}
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # whatever comes of it is looked at
+            confidence = _confidence(model.estimator, rows)
+            columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **confidence}
+    except ValueError as error:
+        raise ValueError(
+            f"{shown(model_path)} cannot classify the rows of {shown(table_path)}: "
+            f"{first_line(error)}."
+        ) from error
     for column in confidence.values():
         if not np.isfinite(column).all():
             key = table.keys[int(np.isfinite(column).argmin())].as_py()
