@@ -85,6 +85,7 @@ def _classify(
         note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
+    rows = model.as_fitted(rows)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # whatever comes of it is looked at
             confidence = _confidence(model.estimator, rows)

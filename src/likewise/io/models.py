@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._version import __version__
 from likewise.io.features import Features
@@ -56,6 +57,25 @@ class Model:
     id_column: str
     positive_class: str | None = None
     version: str = __version__
+
+    def as_fitted(self, rows: NDArray[Any]) -> Any:
+        """Return rows as the estimator was fitted to them: with names, if it knows some.
+
+        Parameters
+        ----------
+        rows : array of shape (n_rows, n_columns)
+            The columns of `features`, in their order.
+        """
+        if getattr(self.estimator, "feature_names_in_", None) is None:
+            return rows
+        try:
+            from pandas import DataFrame
+        except ImportError:  # a data frame of another library had the names
+            return rows
+        numbers = {
+            name: np.float64 for name in self.features.names if name not in self.features.text
+        }
+        return DataFrame(rows, columns=list(self.features.names)).astype(numbers)
 
 
 def save_model(path: PathName, model: Model) -> None:
