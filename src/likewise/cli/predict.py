@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from likewise.cli.deciding import are_signs, check_finite, confidence, naming_model
 from likewise.cli.magnitudes import check_largest
 from likewise.cli.options import TrustOption
 from likewise.cli.terminal import STDOUT, Json, note, show_json, waiting
@@ -71,10 +72,8 @@ def _classify(
     model_path: Path, table_path: Path, trusted: Sequence[str]
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the columns of the answer, and the classes that there are."""
-    import numpy as np
-
     from likewise.io import feature_matrix, load_model, read_table
-    from likewise.io.wording import first_line, listed, shown
+    from likewise.io.wording import listed
 
     model = load_model(model_path, trusted)
     table = read_table(
@@ -86,50 +85,18 @@ def _classify(
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
     rows = model.as_fitted(rows)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):  # whatever comes of it is looked at
-            confidence = _confidence(model.estimator, rows)
-            columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **confidence}
-    except ValueError as error:
-        raise ValueError(
-            f"{shown(model_path)} cannot classify the rows of {shown(table_path)}: "
-            f"{first_line(error)}."
-        ) from error
-    for column in confidence.values():
-        if not np.isfinite(column).all():
-            key = table.keys[int(np.isfinite(column).argmin())].as_py()
-            raise ValueError(
-                f"{shown(model_path)} gives the row with id '{shown(key)}' of {shown(table_path)} "
-                "a score that is no finite number: correct the row, or fit the model again."
-            )
+    with naming_model(model_path, table_path):
+        scores = confidence(model.estimator, rows)
+        columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **scores}
+    check_finite(scores, model_path, table)
     return columns, model.estimator.classes_.tolist()
-
-
-def _confidence(estimator: Any, rows: Any) -> dict[str, Any]:
-    """Return the columns that say how sure a prediction is."""
-    if not _are_signs(estimator.classes_.tolist()):
-        return {
-            f"probability_{label}": probability
-            for label, probability in zip(
-                estimator.classes_, estimator.predict_proba(rows).T, strict=True
-            )
-        }
-    columns = {"score": estimator.decision_function(rows)}
-    if hasattr(estimator, "predict_proba"):
-        columns["probability"] = estimator.predict_proba(rows)[:, 1]
-    return columns
-
-
-def _are_signs(classes: list[Any]) -> bool:
-    """Tell whether classes are -1 and +1, without names."""
-    return classes == [-1, 1]
 
 
 def _summary(columns: dict[str, Any], classes: list[Any], output: Path | None) -> dict[str, Any]:
     predicted = columns["prediction"]
     shares = {label: float((predicted == label).mean()) for label in classes}
     summary: dict[str, Any] = {"rows": len(predicted)}
-    if _are_signs(classes):
+    if are_signs(classes):
         summary["positive_share"] = shares[1]
     else:
         summary["class_shares"] = shares

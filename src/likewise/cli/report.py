@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.deciding import check_finite, confidence, naming_model
 from likewise.cli.inputs import (
     DroppedNames,
     FeatureNames,
@@ -156,6 +157,9 @@ def _load(
     check_magnitudes(inputs.table, inputs.features, inputs.X)
     is_pipeline = isinstance(loaded.estimator, Pipeline)
     pipeline = loaded.estimator if is_pipeline else make_pipeline(loaded.estimator)
+    with naming_model(model, table):
+        scores = confidence(pipeline, loaded.as_fitted(inputs.X))
+    check_finite(scores, model, inputs.table)
     return pipeline, inputs, loaded.as_fitted
 
 
