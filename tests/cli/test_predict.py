@@ -279,3 +279,19 @@ def test_a_bad_output_is_refused(model: Path, refuse: Run, output: str, words: l
 
 def test_a_missing_model_is_named(folder: Path, refuse: Run) -> None:
     assert "nothing.skops: No such file" in refuse("predict", "nothing.skops", "rows.csv")
+
+
+def test_scores_that_overflow_are_refused_by_row(model: Path, refuse: Run) -> None:
+    parts = parts_of(model.read_bytes())
+    tree = json.loads(parts["model.json"])
+    classifier = tree["estimator"]["object"][1]["steps"][-1]["tuple"][1]["object"][1]
+    stream = io.BytesIO()
+    np.save(stream, np.array([[1e200, -1e200]]))
+    parts[f"arrays/{classifier['coef_']['array']}.npy"] = stream.getvalue()
+    model.write_bytes(zipped(parts))
+    names = Path("rows.csv").read_text().splitlines()[0].split(",")
+    cells = ["1" if name == "id" else "1e139" for name in names]
+    Path("new.csv").write_text(",".join(names) + "\n" + ",".join(cells) + "\n")
+    found = refuse("predict", "model.skops", "new.csv", "-o", "out.csv")
+    assert "model.skops gives the row with id '1' of new.csv a score that is no finite" in found
+    assert not Path("out.csv").exists()

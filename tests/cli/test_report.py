@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import likewise as lw
@@ -213,3 +214,17 @@ def test_bad_options_are_named(
     sentence = refuse(*REPORT, *options)
     for word in words:
         assert word in sentence
+
+
+@pytest.mark.usefixtures("few")
+def test_a_classifier_that_was_saved_without_a_pipeline_is_judged_too(
+    model: Path, succeed: Run
+) -> None:
+    from likewise.io import read_inputs_of
+
+    saved = load_model(model)
+    inputs = read_inputs_of(saved, Path("rows.csv"), Path("pairs.csv"))
+    X, y = lw.pack(pd.DataFrame(inputs.X, columns=["first", "second"]), **inputs.statements)
+    lw.save(lw.SUClassifier(prior=0.7, alpha=0.1).fit(X, y), model)
+    found = json.loads(succeed(*NEW, "--json").stdout)
+    assert found["accuracy"]["value"] > 0.8

@@ -6,6 +6,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from tests.fuzz.subjects import CASES_OF_STRATEGIES, SUBJECTS, run_case, working_folder
@@ -77,8 +78,9 @@ def main() -> int:
         print(f"seed {first}, {asked.seconds:g} s, {', '.join(asked.only)}", flush=True)  # noqa: T201
         run = _Run(asked.only, first, folder)
         end = time.monotonic() + asked.seconds
-        while time.monotonic() < end and run.step():
-            pass
+        with suppress(KeyboardInterrupt):  # what was run so far is told
+            while time.monotonic() < end and run.step():
+                pass
     print(run.summary())  # noqa: T201
     return 1 if run.findings.total() else 0
 

@@ -142,10 +142,32 @@ def _check_same_risk(draw: random.Random, data: Dataset, model: Any, decisions: 
         if name == "sparse" and _is_pipeline(model):
             return
         own.fit(*data.packed(_CONTAINERS[name](data.X)))
+    if _gap_of(own) > 1e-8:
+        return
     found = _last(own).objective_
-    assert abs(found - objective) <= 1e-6 * max(1.0, abs(objective)), (kind, found, objective)
+    allowed = 1e-6 * max(1.0, abs(objective)) + _rounding(data, model)
+    assert abs(found - objective) <= allowed, (kind, found, objective)
     if _gap_of(model) < 1e-12 and _gap_of(own) < 1e-12 and size < 1e4:
         np.testing.assert_allclose(_decide(own, data.X), decisions, atol=1e-2 * size)
+
+
+def _rounding(data: Dataset, model: Any) -> float:
+    """Return how far the order of sums over rows can move an objective.
+
+    Means of the columns are off by rounding, in another way in another order; and so are the
+    variances that weigh similar against dissimilar pairs, by more where the mean is far from zero.
+    """
+    weights, rounding = np.abs(_last(model).coef_[0]), 1e-15 * len(data.X)
+    rows = model[0].transform(data.X) if _is_pipeline(model) else data.X
+    if _is_pipeline(model):
+        weights = weights / model[0].scale_
+    moved = 10.0 * rounding * float(np.abs(data.X).max(axis=0) @ weights)
+    found = moved / abs(2.0 * float(_last(model).prior_) - 1.0)
+    if data.similar and data.dissimilar:
+        varies = rows.std(axis=0) > 0
+        ratios = (np.abs(rows).max(axis=0)[varies] / rows.std(axis=0)[varies]) ** 2
+        found += rounding * float(ratios.max(initial=0.0)) * abs(float(_last(model).objective_))
+    return found
 
 
 def fuzz_pair(draw: random.Random, folder: Path) -> None:

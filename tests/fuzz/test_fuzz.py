@@ -39,7 +39,18 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("files", 207), ("others", 65), ("others", 1059), ("su", 1053)],
+    [
+        ("files", 207),
+        ("files", 911436006118),
+        ("files", 911436009620),
+        ("files", 913737007388),
+        ("files", 913737008165),
+        ("others", 65),
+        ("others", 1059),
+        ("su", 1053),
+        ("su", 911436000563),
+        ("su", 911436001967),
+    ],
 )
 def test_what_was_found_once_stays_mended(name: str, number: int, folder: Path) -> None:
     run_case(name, number, folder)

@@ -88,12 +88,12 @@ def test_the_check_finds_what_it_is_for(
 
 
 def refuse(path: Path, content: bytes, message: str) -> None:
-    """Load a file that must be refused, at once."""
+    """Load a file that must be refused, by next to no work."""
     path.write_bytes(content)
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(ValueError, match=message) as refused:
         load_model(path)
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
     assert str(refused.value).startswith(f"{path} is ")
     assert str(refused.value).endswith(".")
 
@@ -216,7 +216,7 @@ def test_text_for_a_classifier_of_numbers_is_refused(
 
 
 def test_deep_and_long_descriptions_are_refused() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     for text, message in (
         (b"[" * 10**5 + b"]" * 10**5, "nested deeper"),
         (b'{"a":' * 200 + b"1" + b"}" * 200, "nested deeper"),
@@ -231,7 +231,7 @@ def test_deep_and_long_descriptions_are_refused() -> None:
     ):
         with pytest.raises(UnfitError, match=message):
             parse_json(text)
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
 
 
 def test_nothing_that_is_compressed_is_read(tmp_path: Path, sound: dict[str, bytes]) -> None:
@@ -252,10 +252,10 @@ def test_eight_gigabytes_cost_nothing(tmp_path: Path, sound: dict[str, bytes]) -
     path.write_bytes(sound["su"])
     with path.open("r+b") as stream:
         stream.truncate(2**33)  # a hole, of which no disk is used
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(ValueError, match=r"is larger \(8,589,934,592 bytes\) than a model"):
         load_model(path)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5
 
 
 def test_a_header_of_terabytes_is_refused(tmp_path: Path, sound: dict[str, bytes]) -> None:

@@ -169,3 +169,11 @@ def test_a_name_that_is_not_utf8_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"\\udcff") as caught:
         read_table(rows / "part-\udcff.parquet")
     assert str(caught.value).isprintable()
+
+
+def test_a_damaged_name_of_a_column_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pa.parquet.write_table(pa.table({"id": ["a"], "zqzq": [1.0]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"zqzq", b"\xe3qzq"))
+    with pytest.raises(ValueError, match=r"rows\.parquet cannot be read: a name in it"):
+        read_table(path)

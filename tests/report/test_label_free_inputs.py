@@ -254,3 +254,10 @@ def test_predictions_that_are_not_one_class_per_row_are_named(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         lw.label_free_report(Odd(form), *sample.pack(), random_state=0)
+
+
+def test_more_classes_than_rows_cannot_be_judged(sample: SUSample) -> None:
+    clf: Any = Odd(lambda found: found)
+    clf.classes_ = np.arange(10_000)
+    with pytest.raises(ValueError, match=r"10,00\d classes, more than .* rows .* \(900\)"):
+        lw.label_free_report(clf, *sample.pack(), random_state=0)

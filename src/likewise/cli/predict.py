@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from likewise.cli.deciding import are_signs, check_finite, confidence, naming_model
 from likewise.cli.magnitudes import check_largest
 from likewise.cli.options import TrustOption
 from likewise.cli.terminal import STDOUT, Json, note, show_json, waiting
@@ -83,39 +84,19 @@ def _classify(
         note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
-    columns = {
-        "id": table.ids,
-        "prediction": model.estimator.predict(rows),
-        **_confidence(model.estimator, rows),
-    }
+    rows = model.as_fitted(rows)
+    with naming_model(model_path, table_path):
+        scores = confidence(model.estimator, rows)
+        columns = {"id": table.ids, "prediction": model.estimator.predict(rows), **scores}
+    check_finite(scores, model_path, table)
     return columns, model.estimator.classes_.tolist()
-
-
-def _confidence(estimator: Any, rows: Any) -> dict[str, Any]:
-    """Return the columns that say how sure a prediction is."""
-    if not _are_signs(estimator.classes_.tolist()):
-        return {
-            f"probability_{label}": probability
-            for label, probability in zip(
-                estimator.classes_, estimator.predict_proba(rows).T, strict=True
-            )
-        }
-    columns = {"score": estimator.decision_function(rows)}
-    if hasattr(estimator, "predict_proba"):
-        columns["probability"] = estimator.predict_proba(rows)[:, 1]
-    return columns
-
-
-def _are_signs(classes: list[Any]) -> bool:
-    """Tell whether classes are -1 and +1, without names."""
-    return classes == [-1, 1]
 
 
 def _summary(columns: dict[str, Any], classes: list[Any], output: Path | None) -> dict[str, Any]:
     predicted = columns["prediction"]
     shares = {label: float((predicted == label).mean()) for label in classes}
     summary: dict[str, Any] = {"rows": len(predicted)}
-    if _are_signs(classes):
+    if are_signs(classes):
         summary["positive_share"] = shares[1]
     else:
         summary["class_shares"] = shares

@@ -1,11 +1,12 @@
 """``likewise report``: how accurate a classifier is, from a table and pairs, without labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli.deciding import check_finite, confidence, naming_model
 from likewise.cli.inputs import (
     DroppedNames,
     FeatureNames,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from likewise.report.label_free import LabelFreeReport
 
 __all__ = ["report"]
+
+AsFitted = Callable[[Any], Any]
 
 
 def report(
@@ -76,6 +79,7 @@ def report(
     if output is not None:
         _check_output(output, (table, pairs, *([] if model is None else [model])))
     settings = statement_settings(classes, pairing, errors)
+    as_fitted: AsFitted = _as_they_are
     if model is None:
         if not same_pairs:
             raise ValueError(
@@ -89,12 +93,12 @@ def report(
         of_fit = {"--classes": classes, "--pairing": pairing, "--errors": errors}
         both = "and --model do not go together: leave it out, since a model knows it."
         refuse_given({**of_columns, **of_fit}, both)
-        pipeline, inputs = _load(model, table, pairs, trust or ())
+        pipeline, inputs, as_fitted = _load(model, table, pairs, trust or ())
     # One block for both, so that pairs without a signal are told once: by the error.
     with waiting("Judging"), option_words(inputs.id_of) as warnings:
         if model is None:
             pipeline.fit(*packed(inputs))
-        X, y = _transformed(pipeline, inputs)
+        X, y = _transformed(pipeline, inputs, as_fitted)
         found = _judge(pipeline, X, y, level=level, same_pairs=same_pairs, seed=seed)
     suspects = first_suspects(pipeline[-1], inputs)
     facts = {
@@ -125,6 +129,10 @@ def report(
         say(f"Report: {output}")
 
 
+def _as_they_are(rows: Any) -> Any:
+    return rows
+
+
 def _check_output(output: Path, inputs: Sequence[Path]) -> None:
     from likewise.io import check_output
 
@@ -136,19 +144,30 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
         )
 
 
-def _load(model: Path, table: Path, pairs: Path, trusted: Sequence[str]) -> "tuple[Any, Inputs]":
+def _load(
+    model: Path, table: Path, pairs: Path, trusted: Sequence[str]
+) -> "tuple[Any, Inputs, AsFitted]":
+    """Return the pipeline of a model, what it is judged by, and what gives rows their names."""
     from likewise.io import load_model
 
-    loaded = load_model(model, trusted)
+    loaded = load_model(model, trusted)  # first: what is refused should cost no more than that
+    from sklearn.pipeline import Pipeline, make_pipeline
+
     inputs = read_inputs_of(loaded, table, pairs)
     check_magnitudes(inputs.table, inputs.features, inputs.X)
-    return loaded.estimator, inputs
+    is_pipeline = isinstance(loaded.estimator, Pipeline)
+    pipeline = loaded.estimator if is_pipeline else make_pipeline(loaded.estimator)
+    with naming_model(model, table):
+        scores = confidence(pipeline, loaded.as_fitted(inputs.X))
+    check_finite(scores, model, inputs.table)
+    return pipeline, inputs, loaded.as_fitted
 
 
-def _transformed(pipeline: Any, inputs: "Inputs") -> tuple[Any, Any]:
+def _transformed(pipeline: Any, inputs: "Inputs", as_fitted: AsFitted) -> tuple[Any, Any]:
     """Return packed rows as the classifier at the end of a fitted pipeline sees them."""
-    rows, y = packed(inputs)
-    return pipeline[:-1].transform(rows), y
+    packed_rows, y = packed(inputs)
+    rows = as_fitted(packed_rows)
+    return (pipeline[:-1].transform(rows) if len(pipeline) > 1 else rows), y
 
 
 def _judge(

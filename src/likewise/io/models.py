@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._version import __version__
 from likewise.io.features import Features
@@ -29,7 +30,7 @@ _UNDECIDED = (
     ValueError,
 )
 """What a classifier raises whose parts are not what they should be."""
-_MOST_COLUMNS = 10_000_000
+_MOST_COLUMNS = 1_000_000
 
 if TYPE_CHECKING:
     from likewise.io.modelfile.tree import ReadModel
@@ -56,6 +57,25 @@ class Model:
     id_column: str
     positive_class: str | None = None
     version: str = __version__
+
+    def as_fitted(self, rows: NDArray[Any]) -> Any:
+        """Return rows as the estimator was fitted to them: with names, if it knows some.
+
+        Parameters
+        ----------
+        rows : array of shape (n_rows, n_columns)
+            The columns of `features`, in their order.
+        """
+        if getattr(self.estimator, "feature_names_in_", None) is None:
+            return rows
+        try:
+            from pandas import DataFrame
+        except ImportError:  # a data frame of another library had the names
+            return rows
+        numbers = {
+            name: np.float64 for name in self.features.names if name not in self.features.text
+        }
+        return DataFrame(rows, columns=list(self.features.names)).astype(numbers)
 
 
 def save_model(path: PathName, model: Model) -> None:
@@ -168,6 +188,7 @@ def _read(archive: Archive) -> "tuple[ReadModel, dict[str, Any]]":
     n_columns = len(description["features"].names)
     if found.n_columns not in (None, n_columns):
         raise UnfitError(f"names {n_columns} columns, but its classifier takes {found.n_columns}")
+    found.check_flow(n_columns)
     features = description["features"]
     if not {features.names[number] for number in found.text_columns} <= features.text:
         raise UnfitError("names a column of numbers that its encoder takes for text")

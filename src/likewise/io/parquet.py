@@ -3,6 +3,7 @@
 What the rows are for is the business of others; errors name the file.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -58,6 +59,7 @@ class ParquetFiles:
         for path, fragment in fragments:
             with naming(path):
                 schema = fragment.physical_schema
+                schema.names  # noqa: B018 - which are decoded now
                 groups = [group for group in fragment.row_groups if group.num_rows]
                 counts += [group.num_rows for group in groups]
             self._groups += [_RowGroup(fragment, schema, group.id) for group in groups]
@@ -144,10 +146,13 @@ class ParquetFiles:
                     use_threads=False,
                     fragment_scan_options=self._options,
                 ):
+                    batch.validate(full=True)  # of a damaged file, categories may not be there
                     low, high = max(start - position, 0), min(stop - position, len(batch))
                     position += len(batch)
                     if low < high:
                         yield batch.slice(low, high - low)
+            if position < min(stop, self.bounds[at + 1]):
+                _check_rows(group.fragment.path, position, int(self.bounds[at + 1]))
 
     def read(self, columns: Sequence[str]) -> list[Column]:
         """Return columns of all rows in memory, each of one type and in one piece."""
@@ -173,9 +178,14 @@ class ParquetFiles:
         for column in columns:
             self.type_of(column)
         files = {group.fragment.path: group for group in self._groups}
+        n_rows = Counter[str]()
+        for path, _, size in self.groups():
+            n_rows[path] += size
         for path, (fragment, schema, _) in files.items():
             with naming(path):
                 table = fragment.to_table(schema=self._stored(schema), columns=list(columns))
+                table.validate(full=True)
+            _check_rows(path, len(table), n_rows[path])
             if len(table):
                 yield table
 
@@ -218,6 +228,14 @@ class ParquetColumns(Mapping[str, Column]):
         wanted = [name for name in names if name not in self._read]
         if wanted:
             self._read.update(zip(wanted, self._files.read(wanted), strict=True))
+
+
+def _check_rows(path: str, found: int, said: int) -> None:
+    if found != said:
+        raise ValueError(
+            f"{shown(path)} cannot be read as a Parquet file: its end names {said:,} rows, but "
+            f"there are {found:,}."
+        )
 
 
 def _cast(column: Any, kind: Any) -> Any:

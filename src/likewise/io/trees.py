@@ -10,9 +10,15 @@ import numpy as np
 
 __all__ = ["hang_together"]
 
+_DEEPEST = 1000
+_LARGEST_VALUE = 1e100
+"""Of a leaf: sums over many trees stay finite."""
+
 
 def hang_together(trees: Mapping[str, Any], n_columns: int) -> bool:
     """Tell whether the nodes of all trees lead to later nodes of their tree, by columns there are.
+
+    No way to a leaf is long, and no leaf has a value that sums of many cannot have.
 
     Parameters
     ----------
@@ -24,20 +30,25 @@ def hang_together(trees: Mapping[str, Any], n_columns: int) -> bool:
     """
     sizes = trees["sizes"].ravel()
     n_nodes = trees["value"].size
-    # One by one: the sum of forged sizes could run over.
-    if sizes.size == 0 or sizes.max() > n_nodes or sum(sizes.tolist()) != n_nodes:
+    # Each is looked at first: the sum of forged sizes could run over.
+    if sizes.size == 0 or sizes.max() > n_nodes or sizes.sum() != n_nodes:
         return False
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
     size = np.repeat(sizes, sizes)
     place = np.arange(n_nodes) - first
     inner = trees["is_leaf"] == 0
+    depth = trees["depth"].astype(np.int64)
+    if depth.max() > _DEEPEST or depth[place == 0].any():
+        return False
     for side in ("left", "right"):
         goal = trees[side].astype(np.int64)[inner]
         if not np.all((goal > place[inner]) & (goal < size[inner])):
             return False
+        if not np.all(depth[goal + first[inner]] == depth[inner] + 1):
+            return False
     columns = trees["feature_idx"][inner]
     return bool(
         np.all((columns >= 0) & (columns < n_columns))
-        and np.isfinite(trees["value"]).all()
+        and bool(np.all(np.abs(trees["value"]) <= _LARGEST_VALUE))
         and not np.isnan(trees["num_threshold"]).any()
     )

@@ -140,6 +140,11 @@ def read_classes(clf: Any, X: Any) -> Classes:
     values = np.unique(predicted)
     if hasattr(clf, "classes_"):
         values = np.unique(np.concatenate([values, np.asarray(clf.classes_)]))
+    if values.size > max(2, predicted.size):
+        raise ValueError(
+            f"clf has {values.size:,} classes, more than there are rows to judge it by "
+            f"({predicted.size:,})."
+        )
     codes = np.searchsorted(values, predicted).astype(np.intp)
     return Classes(values, codes + 1 if values.size == 1 else codes)
 

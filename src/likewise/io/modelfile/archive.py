@@ -9,17 +9,20 @@ import json
 import re
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import IO, Any, BinaryIO, Self
 
 from likewise.io.modelfile.failures import UnfitError
 
 __all__ = ["LARGEST", "Archive", "NotAnArchiveError", "parse_json"]
 
-LARGEST = 2**30
-"""Bytes of a model file."""
+LARGEST = 200 * 2**20
+"""Bytes of a model file: a forged one takes no more memory than that to be refused."""
+_PIECE = 2**20
+"""Bytes that are read at once."""
 _MOST_MEMBERS = 20_000
 _MOST_DIRECTORY_BYTES = 4 * 2**20
 _LONGEST_JSON = 32 * 2**20
@@ -29,6 +32,8 @@ _MOST_BRACKETS = 500_000
 _DEEPEST_JSON = 100
 _END = struct.Struct("<4s4H2LH")
 """The last bytes of an archive: signature, disks, members, bytes and place of the directory."""
+_LARGE_END_BYTES = 20
+"""Before these, where a larger directory says that it is to be read instead."""
 _MALFORMED = (
     zipfile.BadZipFile,
     struct.error,
@@ -166,19 +171,49 @@ class Archive:
         limit : int, optional
             How many bytes to read at most.
         """
+        with self._opened(name) as member:
+            size = self.sizes[name]
+            content = member.read(size if limit is None else min(limit, size))
+            if limit is None:
+                _check_whole(name, member, len(content) == size)
+        return content
+
+    def read_into(self, name: str, start: int, memory: memoryview) -> None:
+        """Fill memory with the last bytes of a member, without a copy of all of them.
+
+        Parameters
+        ----------
+        name : str
+        start : int
+            Number of bytes to leave out at the begin.
+        memory : memoryview
+            Of as many bytes as there are then.
+        """
+        with self._opened(name) as member:
+            member.read(start)
+            place = 0
+            while place < len(memory) and (piece := member.read(_PIECE)):
+                memory[place : place + len(piece)] = piece
+                place += len(piece)
+            _check_whole(name, member, place == len(memory))
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes]]:
         if name not in self.sizes:
             raise UnfitError(f"lacks its member {_short(name)}")
-        size = self.sizes[name]
         try:
             with self._zip.open(name) as member:
-                content = member.read(size if limit is None else min(limit, size))
-                if limit is None:
-                    member.read(1)  # at the end the checksum is compared
+                yield member
+        except UnfitError:
+            raise
         except _MALFORMED as error:
             raise UnfitError(f"is damaged in its member {_short(name)}") from error
-        if limit is None and len(content) != size:
-            raise UnfitError(f"is cut short in its member {_short(name)}")
-        return content
+
+
+def _check_whole(name: str, member: IO[bytes], has_all: bool) -> None:
+    member.read(1)  # at the end the checksum is compared
+    if not has_all:
+        raise UnfitError(f"is cut short in its member {_short(name)}")
 
 
 def parse_json(content: bytes) -> Any:
@@ -234,6 +269,9 @@ def _check_end(stream: BinaryIO, size: int) -> None:
         raise NotAnArchiveError("it does not end like one")
     if here != members or place + length + _END.size != size:
         raise NotAnArchiveError("its directory is not at its end")
+    stream.seek(max(0, size - _END.size - _LARGE_END_BYTES))
+    if stream.read(4) == b"PK\x06\x07":  # of archives of many gigabytes: it would count instead
+        raise NotAnArchiveError("its directory is at another place, too")
     if members > _MOST_MEMBERS or length > _MOST_DIRECTORY_BYTES:
         raise UnfitError("has more members than a model has")
 

@@ -6,6 +6,7 @@ declared size is that of its member.
 
 import io
 import re
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -60,6 +61,8 @@ def parse_header(start: bytes, size: int) -> tuple[str, tuple[int, ...], int]:
     if dtype not in DTYPES or not _SHAPE.fullmatch(shape_text):
         raise UnfitError("has a header that likewise does not write")
     shape = tuple(int(part) for part in shape_text.replace(",", " ").split())
+    if len(shape) > 1 and 0 in shape:  # rows without an end, of which none takes a byte
+        raise UnfitError(f"has the shape {shape}, which holds nothing")
     if found.end() != 10 + int.from_bytes(length, "little"):
         raise UnfitError("has a header of another length than it says")
     if size != found.end() + prod(shape) * np.dtype(dtype).itemsize:
@@ -67,16 +70,21 @@ def parse_header(start: bytes, size: int) -> tuple[str, tuple[int, ...], int]:
     return dtype, shape, found.end()
 
 
-def array_of(content: bytes, dtype: str, shape: tuple[int, ...], start: int) -> NDArray[Any]:
-    """Return the numbers of an array file whose header was parsed; bytes are copied.
+def array_of(
+    fill: Callable[[memoryview], None], dtype: str, shape: tuple[int, ...]
+) -> NDArray[Any]:
+    """Return the numbers of an array file whose header was parsed.
 
     Parameters
     ----------
-    content : bytes
-    dtype, shape, start
+    fill : callable
+        Writes the bytes after the header into the memory that it is given.
+    dtype, shape
         As `parse_header` returned them.
     """
-    values = np.frombuffer(content, dtype=dtype, offset=start).reshape(shape)
-    if dtype == "|b1" and values.view(np.uint8).max(initial=0) > 1:
+    content = np.empty(prod(shape) * np.dtype(dtype).itemsize, dtype=np.uint8)
+    fill(content.data)
+    if dtype == "|b1" and content.max(initial=0) > 1:
         raise UnfitError("holds truth values that are neither true nor false")
-    return values.astype(np.dtype(dtype).newbyteorder("="))
+    values = content.view(dtype).reshape(shape)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)

@@ -18,6 +18,9 @@ from likewise.io.trees import hang_together
 __all__ = ["GRADIENT_BOOSTING"]
 
 _HOME = "sklearn.ensemble._hist_gradient_boosting"
+_MOST_ROUNDS = 10_000
+_MOST_TREES = 20_000
+"""Each is an object of its own, and is asked about every row."""
 _FIELDS = {
     "value": "<f8",
     "count": "<u4",
@@ -35,7 +38,7 @@ _FIELDS = {
 
 _TREES = Table(
     {
-        "sizes": Array(("rounds", "trees"), ("<i8",), low=1),
+        "sizes": Array((None, "trees"), ("<i8",), low=1, most=_MOST_TREES),
         **{name: Array(("nodes",), (dtype,), any_value=True) for name, dtype in _FIELDS.items()},
     }
 )
@@ -124,7 +127,7 @@ def _bin_mapper(n_columns: int, max_bins: int) -> Any:
 
 _PARAMETERS: dict[str, Kind] = {
     "learning_rate": POSITIVE,
-    "max_iter": Whole(1, 10_000),
+    "max_iter": Whole(1, _MOST_ROUNDS),
     "max_leaf_nodes": OneOf((NOTHING, Whole(2))),
     "max_depth": OneOf((NOTHING, Whole(1))),
     "min_samples_leaf": Whole(1),
@@ -151,8 +154,8 @@ GRADIENT_BOOSTING = Type(
         "do_early_stopping_": Flag(),
         "_use_validation_data": OneOf((NOTHING, Flag())),
         "_baseline_prediction": Array((1, "trees")),
-        "train_score_": Array(("train",), any_value=True),
-        "validation_score_": Array(("validation",), any_value=True),
+        "train_score_": Array((None,), any_value=True, most=_MOST_ROUNDS + 1),
+        "validation_score_": Array((None,), any_value=True, most=_MOST_ROUNDS + 1),
         "trees": _TREES,
     },
     optional={

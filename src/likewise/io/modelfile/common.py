@@ -4,10 +4,19 @@ from likewise.io.modelfile.composites import Default, OneOf, Table
 from likewise.io.modelfile.contract import Kind
 from likewise.io.modelfile.values import Labels, Nothing, Number, Text, Whole
 
-__all__ = ["FITTED_COLUMNS", "MOST_CLASSES", "NOTHING", "OUTPUT", "POSITIVE", "SEED", "SHARE"]
+__all__ = [
+    "FITTED_COLUMNS",
+    "MOST_CLASSES",
+    "MOST_COLUMNS",
+    "NOTHING",
+    "OUTPUT",
+    "POSITIVE",
+    "SEED",
+    "SHARE",
+]
 
 MOST_CLASSES = 10_000
-MOST_COLUMNS = 5_000_000
+MOST_COLUMNS = 1_000_000
 
 NOTHING = Nothing()
 POSITIVE = Number(0.0, above=True)

@@ -2,7 +2,7 @@
 
 # ruff: noqa: D102 - `Kind`, `Writer` and `Reader` say what the methods do
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Items:
 
     def pack(self, value: Any, out: Writer, scope: Scope) -> Any:
         expect(self.takes(value), "is no list")
-        nodes = [self._each(self.kind.pack, i, one, out, scope) for i, one in enumerate(value)]
+        nodes = _each(self.kind.pack, value, out, scope)
         self._check_length(nodes, scope)
         return {"tuple": nodes} if self.as_tuple else nodes
 
@@ -58,7 +58,7 @@ class Items:
         nodes = node["tuple"] if self.as_tuple else node
         expect(isinstance(nodes, list), "is no list")
         self._check_length(nodes, scope)
-        found = [self._each(self.kind.read, i, one, source, scope) for i, one in enumerate(nodes)]
+        found = _each(self.kind.read, nodes, source, scope)
         return tuple(found) if self.as_tuple else found
 
     def _check_length(self, nodes: list[Any], scope: Scope) -> None:
@@ -67,10 +67,17 @@ class Items:
         if self.name is not None:
             scope.agree(self.name, len(nodes))
 
-    @staticmethod
-    def _each(how: Callable[..., Any], number: int, *given: Any) -> Any:
-        with within(f"[{number}]"):
-            return how(*given)
+
+def _each(how: Callable[..., Any], items: Sequence[Any], *given: Any) -> list[Any]:
+    """Pack or read all items; there may be a million."""
+    found: list[Any] = []
+    try:
+        for one in items:
+            found.append(how(one, *given))  # noqa: PERF401 - the number of those before it is told
+    except UnfitError as error:
+        error.where.append(f"[{len(found)}]")
+        raise
+    return found
 
 
 @dataclass(frozen=True)

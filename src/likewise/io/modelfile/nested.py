@@ -1,9 +1,18 @@
 """The table of types that hold others: pipelines, unions, tables of columns, our feature maps."""
 
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from math import prod
 from typing import Any
 
-from likewise.io.modelfile.common import FITTED_COLUMNS, NOTHING, OUTPUT, POSITIVE, SEED
+from likewise.io.modelfile.common import (
+    FITTED_COLUMNS,
+    MOST_COLUMNS,
+    NOTHING,
+    OUTPUT,
+    POSITIVE,
+    SEED,
+)
 from likewise.io.modelfile.composites import Brought, Items, OneOf, Tuple
 from likewise.io.modelfile.contract import BroughtPart, Kind, expect
 from likewise.io.modelfile.sklearn_types import CLASSIFIERS, LEAVES, NYSTROEM
@@ -13,6 +22,7 @@ from likewise.io.modelfile.values import Array, Flag, Labels, Number, Text, Whol
 __all__ = [
     "PIPELINE",
     "TRANSFORMERS",
+    "flow",
     "holds_categories",
     "is_classifier",
     "is_transformer",
@@ -26,6 +36,8 @@ Width = tuple[int | None, int | None]
 _MOST_DUMMIES = 20
 """As in `likewise.scores.encoding`."""
 _MOST_STEPS = 1000
+_MOST_GROWTH = 1000
+"""Columns that parts may make of one, by having it several times."""
 
 # --- our own features ----------------------------------------------------------------------------
 
@@ -132,6 +144,56 @@ def is_classifier(value: Any) -> bool:
     return isinstance(inner, BroughtPart)
 
 
+def flow(part: Any, columns: int | None) -> int | None:
+    """Return how many columns a fitted part gives if so many come to it; raise if far too many.
+
+    Parameters
+    ----------
+    part : Record, name of a way to treat columns, or brought part
+    columns : int or None
+        None where it is not known.
+    """
+    if part in ("passthrough", None):
+        return columns
+    if not isinstance(part, Record) or not part.is_fitted:
+        return 0 if part == "drop" else None
+    values, given = part.values, part.width[1]
+    if part.type is PIPELINE:
+        for _, step in values["steps"]:
+            columns = flow(step, columns)
+        return columns
+    if part.type is _UNION:
+        given = _sum([flow(one, columns) for _, one in values["transformer_list"]])
+    elif part.type is _TABLE_OF_COLUMNS:
+        given = _sum([flow(one, len(chosen)) for _, one, chosen in values["transformers_"]])
+    for name in ("feature_map_", "transformer", "estimator"):  # of our own types
+        flow(values.get(name), columns)
+    expect(given is None or given <= MOST_COLUMNS, "makes more columns than a model has")
+    return given
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _growth(part: Any) -> int:
+    """Return how many times as many columns a part can give, where their kinds do not say."""
+    if not isinstance(part, Record):
+        return 1
+    if part.type is PIPELINE:
+        return prod(_growth(step) for _, step in part.values["steps"])
+    if part.type is _UNION:
+        return sum(_growth(one) for _, one in part.values["transformer_list"])
+    if part.type is _TABLE_OF_COLUMNS:
+        return sum(_growth(one) for _, one, _ in part.values["transformers"])
+    return 1
+
+
+def _check_growth(parts: list[Any], total: Callable[[Iterable[int]], int]) -> None:
+    growth = total(_growth(one[1]) for one in parts)
+    expect(growth <= _MOST_GROWTH, "makes more columns than a model has")
+
+
 def _check_names(parts: list[Any]) -> None:
     expect(len({one[0] for one in parts}) == len(parts), "has two parts of one name")
 
@@ -146,6 +208,7 @@ def _check_steps(values: Values) -> None:
     _check_names(steps)
     for name, step in steps[:-1]:
         expect(is_transformer(step), f"has a step {name[:60]!a} that is no transformer")
+    _check_growth(steps, prod)
 
 
 PIPELINE = Type(
@@ -167,6 +230,7 @@ def _check_parts(values: Values) -> None:
     parts = values["transformer_list"]
     _check_names(parts)
     expect(all(is_transformer(part) for _, part in parts), "has a part that is no transformer")
+    _check_growth(parts, sum)
 
 
 def _check_union(values: Values) -> None:
@@ -228,6 +292,7 @@ def _check_transformers(values: Values) -> None:
         parts = values.get(name, [])
         _check_names(parts)
         expect(all(is_transformer(part) for _, part, _ in parts), "has a part that is none")
+        _check_growth(parts, sum)
 
 
 def _check_columns(values: Values) -> None:

@@ -1,5 +1,6 @@
 """The table of our own types: every attribute that a fitted classifier has, and what it may be."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,14 @@ __all__ = ["ESTIMATOR", "OWN_CLASSIFIERS", "is_of_classifier"]
 
 _ANY = Number(any_value=True)
 _CLASS_OF_PAIRS = Text(("majority", "minority"))
-_ERROR_RATE = OneOf((Text(("auto",)), Number(0.0, 0.5)))
+_ERROR_RATE = OneOf((Text(("auto",)), Number(0.0, math.nextafter(0.5, 0.0))))
 _INTERVAL = Tuple((SHARE, SHARE))
 _PAIRING = Text(("auto", "asked", "random", "free"))
 _PENALTIES = OneOf(
     (
         Items(POSITIVE, most=1000),
         Items(POSITIVE, as_tuple=True, most=1000),
-        Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True),
+        Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True, most=1000),
     )
 )
 
@@ -326,7 +327,7 @@ _PAIR_CLASSIFIER = _own(
         "pair_information_": _only(_INFORMATION),
         "classes_": Labels("classes"),
         "prior_": OneOf((SHARE, Array(("classes",), low=0.0, high=1.0))),
-        "prior_interval_": OneOf((_INTERVAL, Array(("classes", 2)))),
+        "prior_interval_": OneOf((_INTERVAL, Array(("classes", 2), low=0.0, high=1.0))),
         "weights_": Array(("weights", "scores")),
         "n_passes_": OneOf((NOTHING, Whole())),
     },
@@ -424,7 +425,7 @@ _SU_CV = _own(
         "cv_results_": Table(
             {
                 "param_alpha": Array(("penalties",), low=0.0, above=True),
-                "splits": Array(("splits", "penalties"), any_value=True),
+                "splits": Array(("splits", "penalties"), any_value=True, most=10_000_000),
                 "mean_test_score": Array(("penalties",), any_value=True),
                 "std_test_score": Array(("penalties",), any_value=True),
                 "rank_test_score": Array(("penalties",), ("<i8", "<i4")),

@@ -11,6 +11,7 @@ import numpy as np
 from likewise.io.modelfile.boosting import GRADIENT_BOOSTING
 from likewise.io.modelfile.common import (
     FITTED_COLUMNS,
+    MOST_CLASSES,
     NOTHING,
     OUTPUT,
     POSITIVE,
@@ -141,7 +142,7 @@ _IMPUTER = _transformer(
 )
 
 _COMPONENTS: dict[str, Kind] = {
-    name: Array(("components",))
+    name: Array(("components",), low=0.0)
     for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_")
 }
 _PCA = _transformer(
@@ -252,7 +253,7 @@ _REGRESSION = _transformer(
         "classes_": Labels("classes"),
         "coef_": Array(("scores", "columns")),
         "intercept_": Array(("scores",)),
-        "n_iter_": Array(("iterations",), ("<i4", "<i8"), low=0),
+        "n_iter_": Array(("iterations",), ("<i4", "<i8"), low=0, most=MOST_CLASSES),
     },
     check=_check_regression,
     width=lambda values: (values["n_features_in_"], None),

@@ -14,6 +14,7 @@ from likewise.io.modelfile.brought import brought_bytes, load_brought, types_in
 from likewise.io.modelfile.contract import Scope, expect
 from likewise.io.modelfile.failures import within
 from likewise.io.modelfile.nested import (
+    flow,
     holds_categories,
     last_of,
     needs_names,
@@ -71,7 +72,12 @@ class _Given:
 
     def array(self, number: int) -> NDArray[Any]:
         self._left.discard(number)
-        return array_of(self._archive.read(_member(number)), *self._header(number))
+        dtype, shape, start = self._header(number)
+
+        def fill(memory: memoryview) -> None:
+            self._archive.read_into(_member(number), start, memory)
+
+        return array_of(fill, dtype, shape)
 
     def spend(self, size: int) -> None:
         self._spent += size
@@ -137,6 +143,16 @@ class ReadModel:
     def n_columns(self) -> int | None:
         """Number of columns that the estimator takes; None where a brought part decides."""
         return self.record.width[0] if isinstance(self.record, Record) else None
+
+    def check_flow(self, n_columns: int) -> None:
+        """Raise if parts make far too many columns of those that a table has.
+
+        Parameters
+        ----------
+        n_columns : int
+        """
+        with within("estimator"):
+            flow(self.record, n_columns)
 
     @property
     def takes_text(self) -> bool:

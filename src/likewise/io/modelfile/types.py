@@ -10,6 +10,7 @@ was checked.
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -158,7 +159,7 @@ class Record:
     values: Values
     is_fitted: bool
 
-    @property
+    @cached_property
     def width(self) -> tuple[int | None, int | None]:
         """How many columns a transformer takes and gives; None where that is not known."""
         return self.type.width(self.values) if self.is_fitted else (None, None)

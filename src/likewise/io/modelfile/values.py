@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.io.modelfile.archive import LARGEST
 from likewise.io.modelfile.arrays import DTYPES
 from likewise.io.modelfile.contract import Reader, Scope, Writer, expect, is_tagged
 from likewise.io.modelfile.failures import UnfitError
@@ -19,6 +20,7 @@ __all__ = ["Array", "Flag", "Labels", "Nothing", "Number", "Text", "Whole"]
 _LONGEST_TEXT = 100_000
 _LARGEST = 1e200
 """Number in an array: columns are below 1e150, and so are their inverses."""
+_MOST_LABELS = 1_000_000
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -157,8 +159,8 @@ class Array:
 
     Parameters
     ----------
-    shape : tuple of int and str
-        Sizes, or names of sizes that must agree with others.
+    shape : tuple of int, str and None
+        Sizes, or names of sizes that must agree with others; None where any will do.
     dtypes : tuple of str
         What the numbers may be.
     low, high : float
@@ -166,14 +168,17 @@ class Array:
         Whether numbers may be infinite or NaN.
     above : bool
         Whether the lower end is left out.
+    most : int
+        How many numbers there may be.
     """
 
-    shape: tuple[int | str, ...]
+    shape: tuple[int | str | None, ...]
     dtypes: tuple[str, ...] = ("<f8",)
     low: float = -math.inf
     high: float = math.inf
     any_value: bool = False
     above: bool = False
+    most: int = LARGEST
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, np.ndarray)
@@ -203,20 +208,21 @@ class Array:
     def _check_form(self, dtype: str, shape: tuple[int, ...], scope: Scope) -> None:
         expect(dtype in self.dtypes, f"holds values of the type {dtype}, not {self.dtypes[0]}")
         expect(len(shape) == len(self.shape), f"has the shape {shape}")
+        expect(math.prod(shape) <= self.most, f"has the shape {shape}, larger than a model has it")
         for expected, size in zip(self.shape, shape, strict=True):
             if isinstance(expected, str):
                 scope.agree(expected, size)
             else:
-                expect(expected == size, f"has the shape {shape}")
+                expect(expected in (None, size), f"has the shape {shape}")
 
     def _check_values(self, values: NDArray[Any]) -> None:
         if self.any_value or not values.size:
             return
-        largest = 1 if values.dtype.kind == "b" else np.abs(values.astype(np.float64)).max()
-        expect(bool(largest <= _LARGEST), "holds numbers that are not finite, or too large")
-        least = values.min()
+        least, largest = values.min().item(), values.max().item()  # of NaN, NaN
+        is_finite = least >= -_LARGEST and largest <= _LARGEST
+        expect(is_finite, "holds numbers that are not finite, or too large")
         is_low = least <= self.low if self.above else least < self.low
-        expect(not is_low and values.max() <= self.high, "holds numbers that it cannot hold")
+        expect(not is_low and largest <= self.high, "holds numbers that it cannot hold")
 
 
 @dataclass(frozen=True)
@@ -258,14 +264,19 @@ class Labels:
         if tag != "array":
             names = self._texts(node, tag, scope)
             source.spend(4 * max(map(len, names), default=1) * len(names))
+            # numpy drops what a text of such an array ends with.
+            is_kept = tag == "names" or not any(name.endswith("\0") for name in names)
+            expect(is_kept, "holds a name that ends with a zero")
             return np.array(names, dtype=object if tag == "names" else np.str_)
         expect(self.numbers, "holds numbers instead of names")
         found = self._numbers().read(node, source, scope)
+        expect(found.size > 0, "holds nothing")
         self._check_order(found.tolist())
         return found
 
     def _numbers(self) -> Array:
-        return Array((self.name or "labels",), tuple(d for d in DTYPES if d != "<f4"))
+        dtypes = tuple(one for one in DTYPES if one != "<f4")
+        return Array((self.name,), dtypes, most=_MOST_LABELS)
 
     def _texts(self, node: dict[str, Any], tag: str, scope: Scope) -> list[str]:
         """Return the names of a node, checked."""

@@ -36,3 +36,15 @@ def penalty_diagonal(n_features: int, alpha: float, regularize_intercept: bool) 
     if not regularize_intercept:
         penalty[-1] = 0.0
     return penalty
+
+
+def conjugate_penalty(pull: FloatArray, penalty: FloatArray, weights: FloatArray) -> float:
+    """Return the largest ``pull.w - sum(penalty * w**2) / 2``.
+
+    For a free weight it is infinite unless the pull is zero; what little is left of the pull is
+    charged at three times the weight found.
+    """
+    held = penalty > 0
+    quadratic = 0.5 * np.sum(pull[held] ** 2 / penalty[held])
+    free = np.sum(np.abs(pull[~held]) * (1.0 + 3.0 * np.abs(weights[~held])))
+    return float(quadratic + free)

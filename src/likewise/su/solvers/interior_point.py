@@ -25,13 +25,15 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from likewise._types import FloatArray
 from likewise.engines.base import Block, Engine
 from likewise.engines.kernels import decide, gram, weighted_gram, weighted_sum
-from likewise.su.solvers.base import Solution
+from likewise.su.solvers.base import Solution, conjugate_penalty
 
 # A row's three constraints, t - _SLOPE * z - _LEVEL >= 0, stand in the order of the docstring.
 _SLOPE: FloatArray = np.array([[0.0], [0.5], [-0.5]])
 _LEVEL: FloatArray = np.array([[0.5], [0.0], [0.0]])
 _BACK_OFF = 0.995
 """Share of the way to the boundary that a step goes."""
+_ROUNDING = 1e-9
+"""Gap below zero that is let pass."""
 _NEARLY, _PATIENCE = 1e-6, 5
 """Below this gap, so many iterations without progress mean that the digits are spent."""
 
@@ -149,7 +151,7 @@ class _CentralPath:
         bound = 0.5 - cost / n - conjugate_penalty(pull, penalty, weights)
         return _View(
             objective=float(objective),
-            gap=float((objective - bound) / max(1.0, abs(objective))),
+            gap=_told(float((objective - bound) / max(1.0, abs(objective)))),
             residual=penalty * weights - pull,
             curvature=curvature / n,
             affine_pull=affine / n,
@@ -281,6 +283,11 @@ class _RowSystem:
         return np.asarray(wanted.sum(axis=0) - (1.0 - self.u.sum(axis=0)))
 
 
+def _told(gap: float) -> float:
+    """Return a gap; one far below zero is rounding, and as much of it may be in the objective."""
+    return gap if gap > -_ROUNDING else abs(gap)
+
+
 def _limit(values: FloatArray, step: FloatArray) -> float:
     fastest = float(np.max(-step / values))
     return 1.0 / fastest if fastest > 0 else np.inf
@@ -301,21 +308,16 @@ def factorised(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
             factor = cho_factor(scaled + trace * np.eye(scale.size))
         except LinAlgError:
             continue
-        return lambda vector: np.asarray(scale * cho_solve(factor, scale * vector))
+        return lambda vector: _solved(factor, scale, vector)
     raise LinAlgError("The Newton system is singular.")
+
+
+def _solved(factor: Any, scale: FloatArray, vector: FloatArray) -> FloatArray:
+    wanted = scale * vector
+    if not np.isfinite(wanted).all():
+        raise LinAlgError("The rows are too large for a Newton step.")
+    return np.asarray(scale * cho_solve(factor, wanted, check_finite=False))
 
 
 def _even(z: FloatArray) -> FloatArray:
     return np.asarray(0.5 * np.maximum(1.0, np.abs(z)))
-
-
-def conjugate_penalty(pull: FloatArray, penalty: FloatArray, weights: FloatArray) -> float:
-    """Return the largest ``pull.w - sum(penalty * w**2) / 2``.
-
-    For a free weight it is infinite unless the pull is zero; what little is left of the pull is
-    charged at three times the weight found.
-    """
-    held = penalty > 0
-    quadratic = 0.5 * np.sum(pull[held] ** 2 / penalty[held])
-    free = np.sum(np.abs(pull[~held]) * (1.0 + 3.0 * np.abs(weights[~held])))
-    return float(quadratic + free)

@@ -23,8 +23,8 @@ from likewise.engines.arrays import namespace_of, to_numpy
 from likewise.engines.base import Block, Engine, Sums
 from likewise.engines.kernels import decide, weighted_gram, weighted_sum
 from likewise.engines.memory import MemoryEngine
-from likewise.su.solvers.base import Solution
-from likewise.su.solvers.interior_point import conjugate_penalty, factorised, minimise_double_hinge
+from likewise.su.solvers.base import Solution, conjugate_penalty
+from likewise.su.solvers.interior_point import factorised, minimise_double_hinge
 
 _FIRST_WIDTH = 0.3
 """As a share of the mean size of decision values, or of one if that is less."""

@@ -1,0 +1,272 @@
+"""Model files that would grow without bounds when they are read: refused before they do."""
+
+import io
+import json
+import struct
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import likewise as lw
+from likewise.io import load_model
+from tests.io.crafted import parts_of, zipped
+from tests.io.test_models_kinds import ASKED, MET, X, linear, pair
+
+Parts = dict[str, bytes]
+WHOLE = np.column_stack([X[:, 0], np.round(X[:, 1]), np.round(3.0 * X[:, 2])])
+
+
+def one_hot() -> Any:
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = ColumnTransformer([("as is", "passthrough", [0]), ("dummies", encoder, [1, 2])])
+    return make_pipeline(columns, linear())
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "linear": lambda: make_pipeline(StandardScaler(), linear()).fit(X, ASKED),
+    "trees": lambda: pair(estimator=HistGradientBoostingClassifier(max_iter=3)).fit(X, ASKED),
+    "dummies": lambda: one_hot().fit(WHOLE, ASKED),
+    "union": lambda: make_pipeline(
+        FeatureUnion([("all", StandardScaler()), ("main", PCA(2, whiten=True))]), linear()
+    ).fit(X, ASKED),
+    "su": lambda: lw.SUClassifierCV(prior=0.7, cv=2).fit(X, MET),
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Parts]:
+    """Return the members of sound models of several kinds."""
+    path = tmp_path_factory.mktemp("models") / "model.skops"
+    found = {}
+    with warnings.catch_warnings(action="ignore"):
+        for name, make in MAKERS.items():
+            lw.save(make(), path)
+            found[name] = parts_of(path.read_bytes())
+    return found
+
+
+def find(node: Any, key: str) -> Any:
+    """Return the first table of a description that has a key, deepest last."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, dict):
+            if key in one:
+                return one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    raise KeyError(key)
+
+
+def file_of(dtype: str, shape: str, content: bytes) -> bytes:
+    """Return an array file that says whatever it likes."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    start = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little")
+    return start + header.ljust(117) + b"\n" + content
+
+
+def saved(array: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+class Forged:
+    """A sound model that is changed part by part."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = dict(parts)
+        self.tree = json.loads(parts["model.json"])
+        self.estimator = self.tree["estimator"]
+
+    def put(self, node: Any, content: Any) -> None:
+        """Replace an array."""
+        is_file = isinstance(content, bytes)
+        self.parts[f"arrays/{node['array']}.npy"] = content if is_file else saved(content)
+
+    def add(self, array: Any) -> dict[str, int]:
+        """Add an array and return its node."""
+        node = {"array": len(self.parts)}
+        self.put(node, array)
+        return node
+
+    @property
+    def content(self) -> bytes:
+        return zipped({**self.parts, "model.json": json.dumps(self.tree).encode()})
+
+
+def refuse(path: Path, content: bytes, message: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as refused:
+        load_model(path)
+    assert str(path) in str(refused.value)
+
+
+def test_rows_without_an_end_of_which_none_takes_a_byte_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    forged = Forged(sound["su"])
+    results = find(forged.estimator, "splits")
+    forged.put(results["splits"], file_of("<f8", "(999999999999999, 0)", b""))
+    for name in ("param_alpha", "mean_test_score", "std_test_score"):
+        forged.put(results[name], np.zeros(0))
+    forged.put(results["rank_test_score"], np.zeros(0, dtype=np.int32))
+    refuse(tmp_path / "m", forged.content, r"splits has the shape \(999999999999999, 0\)")
+
+
+def test_a_second_directory_is_not_read(tmp_path: Path, sound: dict[str, Parts]) -> None:
+    whole = zipped(sound["su"])
+    end = whole.rindex(b"PK\x05\x06")
+    count, _, length, place = struct.unpack("<HHLL", whole[end + 8 : end + 20])
+    body, directory = whole[:place], bytearray(whole[place:end])
+    members = b"".join(
+        struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, *[0] * 7, 8, *[0] * 6) + b"%08d" % number
+        for number in range(50_000)
+    )
+    place += len(members)
+    record = struct.pack(
+        "<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 50_000, 50_000, len(members), len(body)
+    )
+    record += struct.pack("<4sLQL", b"PK\x06\x07", 0, place + length, 1)
+    last = directory.rindex(b"PK\x01\x02")
+    directory[last + 32 : last + 34] = struct.pack("<H", len(record))  # as a comment of a member
+    directory += record
+    ending = struct.pack("<HHLLH", count, count, len(directory), place, 0)
+    content = body + members + bytes(directory) + whole[end : end + 8] + ending
+    refuse(tmp_path / "m", content, "its directory is at another place, too")
+
+
+@pytest.mark.parametrize("kind", ["many", "deep", "large"])
+def test_trees_without_number_without_end_or_of_huge_values_are_refused(
+    tmp_path: Path, sound: dict[str, Parts], kind: str
+) -> None:
+    forged = Forged(sound["trees"])
+    trees = find(forged.estimator, "sizes")
+    size = {"many": 50_000, "deep": 5_001, "large": 1}[kind]
+    nodes = {
+        name: np.zeros(size, np.load(io.BytesIO(forged.parts[f"arrays/{node['array']}.npy"])).dtype)
+        for name, node in trees.items()
+    }
+    nodes["is_leaf"][:] = 1
+    nodes["sizes"] = np.ones((size, 1), dtype=np.int64)
+    if kind == "deep":
+        nodes["sizes"] = np.array([[size]])
+        nodes["is_leaf"][:-1] = 0
+        nodes["left"][:-1] = nodes["right"][:-1] = np.arange(1, size)
+        nodes["depth"][:] = np.arange(size)
+    if kind == "large":
+        nodes["value"][:] = 1e308
+    for name, array in nodes.items():
+        forged.put(trees[name], array)
+    message = "larger than a model has it" if kind == "many" else "do not hang together"
+    refuse(tmp_path / "m", forged.content, message)
+
+
+def union(n_parts: int) -> dict[str, Any]:
+    parts = [{"tuple": [f"part {number}", "passthrough"]} for number in range(n_parts)]
+    return {
+        "object": ["FeatureUnion", {"transformer_list": parts, "verbose_feature_names_out": True}]
+    }
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_steps_that_double_the_columns_again_and_again_are_refused(
+    tmp_path: Path, sound: dict[str, Parts], place: int
+) -> None:
+    forged = Forged(sound["linear"])
+    steps = find(forged.estimator, "steps")["steps"]
+    for number in range(40):
+        steps.insert(place, {"tuple": [f"step {number}", union(2)]})
+    refuse(tmp_path / "m", forged.content, "makes more columns than a model has")
+
+
+def test_features_that_would_double_the_columns_in_a_fit_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    forged = Forged(sound["linear"])
+    steps = [{"tuple": [f"step {number}", union(2)]} for number in range(40)]
+    classifier = find(forged.estimator, "pairing_")
+    classifier["features"] = {"object": ["Pipeline", {"steps": steps}]}
+    refuse(tmp_path / "m", forged.content, "features makes more columns than a model has")
+
+
+def test_columns_that_are_chosen_too_often_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    forged = Forged(sound["dummies"])
+    columns = find(forged.estimator, "transformers_")
+    width = 900_000
+    passed = find(columns["transformers_"][0], "n_features_in_")
+    passed["n_features_in_"] = width
+    columns["transformers_"][0]["tuple"][2] = [0] * width
+    columns["output_indices_"][0]["tuple"][2] = width
+    others = columns["output_indices_"][1]["tuple"]
+    n_dummies = others[2] - others[1]
+    others[1:] = [width, width + n_dummies]
+    forged.tree["estimator"]["object"][1]["steps"].insert(1, {"tuple": ["twice", union(2)]})
+    refuse(tmp_path / "m", forged.content, "makes more columns than a model has")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "array"),
+    [
+        ("dummies", "categories_", np.arange(3_000_000, dtype=np.uint32)),
+        ("linear", "classes_", np.arange(3_000_000, dtype=np.uint32)),
+        ("trees", "train_score_", np.zeros(3_000_000)),
+    ],
+)
+def test_lists_that_are_longer_than_a_model_has_them_are_refused(
+    tmp_path: Path, sound: dict[str, Parts], name: str, key: str, array: Any
+) -> None:
+    forged = Forged(sound[name])
+    node = find(forged.estimator, key)[key]
+    forged.put(node[0] if isinstance(node, list) else node, array)
+    refuse(tmp_path / "m", forged.content, f"{key}.*larger than a model has it")
+
+
+@pytest.mark.parametrize("name", ["linear", "su"])
+def test_a_million_penalties_are_refused(
+    tmp_path: Path, sound: dict[str, Parts], name: str
+) -> None:
+    forged = Forged(sound[name])
+    classifier = find(forged.estimator, "alphas")
+    classifier["alphas"] = forged.add(np.linspace(0.1, 1.0, 1_000_000))
+    refuse(tmp_path / "m", forged.content, "alphas has the shape")
+
+
+def test_texts_that_numpy_would_cut_are_refused(tmp_path: Path, sound: dict[str, Parts]) -> None:
+    forged = Forged(sound["linear"])
+    classifier = find(forged.estimator, "classes_")
+    del forged.parts[f"arrays/{classifier['classes_']['array']}.npy"]
+    classifier["classes_"] = {"texts": ["a", "a\0"]}
+    refuse(tmp_path / "m", forged.content, "a name that ends with a zero")
+
+
+def test_variances_below_zero_are_refused(tmp_path: Path, sound: dict[str, Parts]) -> None:
+    forged = Forged(sound["union"])
+    components = find(forged.estimator, "explained_variance_")
+    forged.put(components["explained_variance_"], np.array([1.0, -1.0]))
+    refuse(tmp_path / "m", forged.content, "explained_variance_ holds numbers that it cannot hold")
+
+
+def test_dummies_of_columns_with_different_numbers_of_categories_need_no_trust(
+    tmp_path: Path,
+) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        model = one_hot().fit(WHOLE, ASKED)
+    sizes = [len(known) for known in model[0].transformers_[1][1].categories_]
+    assert sizes[0] != sizes[1]
+    lw.save(model, tmp_path / "m")
+    assert "brought.skops" not in parts_of((tmp_path / "m").read_bytes())
+    again = lw.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict_proba(WHOLE), model.predict_proba(WHOLE))
