@@ -71,9 +71,9 @@ def test_a_share_of_questions_is_about_random_rows() -> None:
     X, y = gaussians(300)
     asker = QuickAsker(X, random_share=0.5, random_state=0)
     ask(asker, y, 60)
-    reasons = [answer.reason for answer in asker.answers]
+    reasons = [answer.reason for answer in asker.told]
     assert 15 < reasons.count("random") < 40
-    rows = [answer.left for answer in asker.answers if answer.reason == "random"]
+    rows = [answer.left for answer in asker.told if answer.reason == "random"]
     assert len(set(rows)) == len(rows)
 
 
@@ -101,11 +101,8 @@ def test_rows_of_a_frame_go_by_their_labels() -> None:
         left, right = int(question.left[1:]), int(question.right[1:])
         asker.tell(question, "same" if y[left] == y[right] else "different")
     asker.wait()
-    table = pd.DataFrame([vars(answer) for answer in asker.answers])
-    packed = lw.pack(
-        frame,
-        *(table.loc[table.relation == kind, ["left", "right"]] for kind in ("same", "different")),
-    )
+    packed = lw.pack(frame, asker.answers)
+    assert list(asker.answers.columns) == ["left", "right", "relation", "reason", "person"]
     assert lw.PairClassifier(features="linear", random_state=0).fit(*packed).labels_.shape == (60,)
     with pytest.raises(KeyError, match="no row 'p99'"):
         asker.tell(("p99", "p0"), "same")
@@ -120,9 +117,9 @@ def test_answers_can_be_taken_back_and_changed() -> None:
     asker.tell(first, "same", person="Ada")
     asker.tell(second, "different")
     assert asker.undo() == second
-    assert [answer.relation for answer in asker.answers] == ["same"]
+    assert [answer.relation for answer in asker.told] == ["same"]
     asker.tell(first, "different", person="Bo")
-    assert asker.answers == [Answer(first.left, first.right, "different", first.reason, "Bo")]
+    assert asker.told == [Answer(first.left, first.right, "different", first.reason, "Bo")]
     assert asker.undo() == first
     assert asker.undo() is None
     assert asker.progress().n_answers == 0
@@ -138,7 +135,7 @@ def test_answers_can_be_taken_back_and_changed() -> None:
 )
 def test_it_goes_on_from_earlier_answers(answers: Any) -> None:
     asker = QuickAsker(gaussians()[0], answers=answers, random_state=0)
-    assert [(one.left, one.right, one.relation) for one in asker.answers] == [
+    assert [(one.left, one.right, one.relation) for one in asker.told] == [
         (0, 1, "same"),
         (2, 3, "different"),
     ]
@@ -181,7 +178,7 @@ def test_wrong_answers_are_seen_and_can_be_checked_again() -> None:
     asker = QuickAsker(X, random_state=0)
     ask(asker, y, 120, error_rate=0.1)
     assert share_right(asker.labels_, y) > 0.93
-    told = {(one.left, one.right): one.relation for one in asker.answers}
+    told = {(one.left, one.right): one.relation for one in asker.told}
     wrong = [
         (told[question.left, question.right] == "same") != (y[question.left] == y[question.right])
         for question in asker.suspects()[:5]

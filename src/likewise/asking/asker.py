@@ -47,7 +47,9 @@ _MOST_SUSPECTS = 20
 _USUAL = 0.05
 """Error rate that is tried beside none, until the answers tell it better."""
 _DOUBT = 0.01
-"""Error rate that is allowed for when rows are said to be sure."""
+"""Error rate that is allowed for when rows are said to be sure. Questions are chosen with this one,
+however many answers are wrong: with a higher one, what a chain of answers says fades away before
+there is a guess that could take its place."""
 
 Pair = tuple[int, int]
 
@@ -79,7 +81,10 @@ class Asker:
     labels_ : array of shape (n_rows,) or None
         Class of every row by the classifier and all answers.
     row_proba_ : array of shape (n_rows, n_classes) or None
-    answers : list of Answer
+    answers : pandas data frame
+        What was said, one row per pair: left, right, relation, reason, person.
+    told : list of Answer
+        The same without pandas.
 
     Examples
     --------
@@ -241,10 +246,18 @@ class Asker:
         return Question(last.left, last.right, last.reason)
 
     @property
-    def answers(self) -> list[Answer]:
+    def told(self) -> list[Answer]:
         """All answers in the order in which they were told."""
         with self._lock:
             return list(self._told.values())
+
+    @property
+    def answers(self) -> Any:
+        """All answers as a pandas data frame, which `likewise.pack` takes."""
+        from pandas import DataFrame
+
+        columns = list(Answer.__dataclass_fields__)
+        return DataFrame([vars(one) for one in self.told], columns=columns)
 
     # --- what is known ----------------------------------------------------------------------
 
@@ -398,29 +411,30 @@ class Asker:
         if not len(same) + len(different):
             return
         statements = name_statements(np.empty((self._n_rows, 0)), same, different)
-        rate, groups = max(self._error_rate, _DOUBT), None
+        groups = None
         if self._n_classes == 2:
-            guessed = self._guess(statements, rate)
+            guessed = self._guess(statements)
         else:
             groups = group_rows(self._n_rows, same, different, self._n_classes)
-            guessed = self._guess_of_groups(statements, rate, groups)
+            guessed = self._guess_of_groups(statements, groups)
         log_p, posteriors = self._log_p, guessed
         if log_p is not None:
+            rate = max(self._error_rate, _DOUBT)
             likelihood = TableLikelihood(statements, self._n_classes, "asked", rate)
             posteriors = likelihood.evaluate(log_p).posteriors
         with self._lock:
             self._posteriors = posteriors
             self._chooser.look(guessed, self._asked_about(), groups)
 
-    def _guess(self, statements: Statements, rate: float) -> FloatArray:
+    def _guess(self, statements: Statements) -> FloatArray:
         """Return class probabilities of all rows, of two classes; the first row names one."""
         if self._guesser is None:
             self._guesser = TwoClassGuesser(self._numbers)
         known = np.full(self._n_rows, -1, dtype=np.intp)
         known[next(iter(self._members))] = 0
-        return self._guesser.learn(TableLikelihood(statements, 2, "asked", rate, known))
+        return self._guesser.learn(TableLikelihood(statements, 2, "asked", _DOUBT, known))
 
-    def _guess_of_groups(self, statements: Statements, rate: float, groups: Groups) -> FloatArray:
+    def _guess_of_groups(self, statements: Statements, groups: Groups) -> FloatArray:
         """Return class probabilities of all rows, of more classes.
 
         Groups that stand for classes are learned from as if they were labeled: that is quick, and
@@ -432,7 +446,7 @@ class Asker:
         known[rows[np.unique(classes, return_index=True)[1]]] = np.unique(classes)
         if np.unique(classes).size > 1:
             log_p = guess_classes(self._numbers, rows, classes, self._n_classes)
-        likelihood = TableLikelihood(statements, self._n_classes, "asked", rate, known)
+        likelihood = TableLikelihood(statements, self._n_classes, "asked", _DOUBT, known)
         return likelihood.evaluate(log_p).posteriors
 
     @cached_property

@@ -14,7 +14,7 @@ from likewise.io.lookup import check_filled, find_rows, text_columns
 from likewise.io.tables import Table
 from likewise.io.wording import counted, listed, shown
 
-__all__ = ["STATEMENT_COLUMNS", "Pairs", "read_pairs"]
+__all__ = ["STATEMENT_COLUMNS", "Pairs", "read_pairs", "relation_code"]
 
 _SAME = {"same", "similar", "must link"}
 _DIFFERENT = {"different", "dissimilar", "cannot link"}
@@ -125,7 +125,7 @@ def _relations(path: Path, relation: Column | None, n_pairs: int) -> NDArray[np.
     if relation is None:
         return np.ones(n_pairs, dtype=np.bool_)
     encoded = import_pyarrow().compute.fill_null(relation, "").dictionary_encode()
-    meaning = np.array([_meaning(word) for word in encoded.dictionary.to_pylist()])
+    meaning = np.array([relation_code(word) for word in encoded.dictionary.to_pylist()])
     same = meaning[encoded.indices.to_numpy(zero_copy_only=False)]
     odd = np.flatnonzero(same < 0)
     if odd.size:
@@ -137,8 +137,13 @@ def _relations(path: Path, relation: Column | None, n_pairs: int) -> NDArray[np.
     return np.asarray(same == 1)
 
 
-def _meaning(word: str) -> int:
-    """Return 1 for same, 0 for different, -1 for neither."""
+def relation_code(word: str) -> int:
+    """Return 1 for same, 0 for different, -1 for neither.
+
+    Parameters
+    ----------
+    word : str
+    """
     tidy = word.strip().lower().replace("-", " ").replace("_", " ")
     if tidy in _SAME:
         return 1

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.engines.rows import Table, is_sparse, take_rows
 from likewise.engines.source import is_source, pack_source
+from likewise.statements.answers import are_answers, split_answers
 from likewise.statements.labels import TableLabels, WeakLabels, read_labels, row_sets_of
 from likewise.statements.named import name_statements, row_pairs
 from likewise.statements.statements import Statements
@@ -54,7 +55,9 @@ def pack(unlabeled: Table, similar: Any = None, dissimilar: Any = None) -> tuple
         a list of pairs and larger groups. Rows are named by their numbers, or by the labels of a
         pandas index other than 0, 1, 2, ... Fresh pairs, whose members are rows of their own, are
         two tables ``(A, B)`` or an array of shape (n, 2, n_features); beside such, rows of the
-        table that pairs name are copied and count as fresh too.
+        table that pairs name are copied and count as fresh too. A data frame with the columns
+        left, right and relation (same, different, unsure), such as `Asker.answers`, holds both
+        kinds; then there is no `dissimilar`.
     dissimilar : pairs, optional
         Pairs known to be of different classes, in any of the same forms; no groups.
 
@@ -86,6 +89,10 @@ def pack(unlabeled: Table, similar: Any = None, dissimilar: Any = None) -> tuple
     if is_source(unlabeled):
         return pack_source(unlabeled, similar, dissimilar), None
     table = _as_table(unlabeled, "unlabeled")
+    if are_answers(similar):
+        if not _is_nothing(dissimilar):
+            raise ValueError("`similar` has a column relation: pass all pairs in it, or none.")
+        similar, dissimilar = split_answers(similar)
     similar, dissimilar = (
         list(pairs) if isinstance(pairs, Iterator) else pairs for pairs in (similar, dissimilar)
     )
