@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from likewise._version import __version__
 
 if TYPE_CHECKING:
-    from likewise import baselines, datasets, plots, prior
+    from likewise import baselines, datasets, exceptions, plots, prior
     from likewise.asking.asker import Asker
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
+    from likewise.exceptions import NoSignalError
     from likewise.io.models import load, save
     from likewise.io.versions import show_versions
     from likewise.prior import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         PriorEstimate,
         estimate_prior,
     )
-    from likewise.report.label_free import LabelFreeReport, NoSignalError, label_free_report
+    from likewise.report.label_free import LabelFreeReport, label_free_report
     from likewise.report.sensitivity import prior_sensitivity
     from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
     from likewise.statements.folds import PairKFold
@@ -35,7 +36,7 @@ _HOME_OF = {
     "Asker": "likewise.asking.asker",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
-    "NoSignalError": "likewise.report.label_free",
+    "NoSignalError": "likewise.exceptions",
     "PairClassifier": "likewise.classifiers",
     "PairKFold": "likewise.statements.folds",
     "PairLikelihoodPrior": "likewise.prior",
@@ -61,6 +62,7 @@ _HOME_OF = {
 _SUBMODULES = {
     "baselines": "likewise.baselines",
     "datasets": "likewise.datasets",
+    "exceptions": "likewise.exceptions",
     "losses": "likewise.su.losses",
     "plots": "likewise.plots",
     "prior": "likewise.prior",
@@ -85,6 +87,7 @@ __all__ = [
     "baselines",
     "datasets",
     "estimate_prior",
+    "exceptions",
     "label_free_report",
     "load",
     "losses",

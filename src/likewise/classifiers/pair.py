@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.beliefs.components import ContradictionError
@@ -24,7 +24,6 @@ from likewise.classifiers.any_model import as_untouched, starting_numbers
 from likewise.classifiers.deciding import DecidesByScores
 from likewise.classifiers.rows import read_stated_source
 from likewise.classifiers.saying import warn_of
-from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import PairSource
 from likewise.engines.rows import is_sparse
 from likewise.engines.source import refuse_labels
@@ -48,7 +47,7 @@ _LEVEL = 0.95
 """Level of `prior_interval_`."""
 
 
-class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEstimator):
+class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     """Classifier from statements that rows are alike, or differ; nothing to choose.
 
     Learns class probabilities eta(x) by the likelihood of what was said about rows: pairs and

@@ -8,6 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from likewise.exceptions import (
+    ClassesWarning,
+    ErrorRateWarning,
+    NoSignalWarning,
+    PairingWarning,
+)
+
 __all__ = ["unsaid", "warn_of"]
 
 _IS_QUIET = ContextVar("is_quiet", default=False)
@@ -43,7 +50,7 @@ def warn_of(clf: Any, information: float) -> None:
             f"one without features (the best gains {information:.4f} nats per pair), so every "
             "new row is predicted to be of the majority class. Collect more pairs, or features "
             "that tell the classes apart.",
-            UserWarning,
+            NoSignalWarning,
             stacklevel=4,
         )
     if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
@@ -51,14 +58,14 @@ def warn_of(clf: Any, information: float) -> None:
             f"A class has next to no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
             f"not show {clf.n_classes} classes. Pass a smaller n_classes, or collect more "
             "pairs.",
-            UserWarning,
+            ClassesWarning,
             stacklevel=4,
         )
     if clf.pairing == "auto" and clf.pairing_ == "free":
         warnings.warn(
             f"Pairs were not formed at random: {clf.pairing_test_}. Using free pair shares; "
             "pass pairing='random' if you know better.",
-            UserWarning,
+            PairingWarning,
             stacklevel=4,
         )
     if clf.error_rate != 0.0 and clf.pairing_ in ("random", "free"):
@@ -66,6 +73,6 @@ def warn_of(clf: Any, information: float) -> None:
             "An error rate is not reliable for pairs that were found rather than asked about: "
             "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
             "error_rate=0.0.",
-            UserWarning,
+            ErrorRateWarning,
             stacklevel=4,
         )

@@ -18,6 +18,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import as_table, is_sparse
+from likewise.exceptions import NoSignalError
 from likewise.report.checks import Check, check_independence, check_moment_ratios
 from likewise.report.estimates import Estimate, LabelFreeReport
 from likewise.report.judgement import Judgement, agreement, draw_values, judge
@@ -48,10 +49,6 @@ _SIGNAL = 3.0
 _CLONES = 0.25
 """Standard deviation of how far clones and classifier differ in a rate, per share of rows on which
 they disagree: if half of those were right by luck, with a margin."""
-
-
-class NoSignalError(ValueError):
-    """The statements do not say enough to judge a classifier."""
 
 
 def label_free_report(
