@@ -14,8 +14,9 @@ from likewise.exceptions import (
     NoSignalWarning,
     PairingWarning,
 )
+from likewise.search.class_count import is_one_more_likely
 
-__all__ = ["unsaid", "warn_of"]
+__all__ = ["is_quiet", "unsaid", "warn_of"]
 
 _IS_QUIET = ContextVar("is_quiet", default=False)
 
@@ -33,6 +34,11 @@ def unsaid() -> Iterator[None]:
         _IS_QUIET.reset(before)
 
 
+def is_quiet() -> bool:
+    """Tell whether fits in this thread give no warnings now."""
+    return _IS_QUIET.get()
+
+
 def warn_of(clf: Any, information: float) -> None:
     """Warn of what is odd about a fitted `PairClassifier`.
 
@@ -42,7 +48,7 @@ def warn_of(clf: Any, information: float) -> None:
     information : float
         Nats per held-out statement.
     """
-    if _IS_QUIET.get():
+    if is_quiet():
         return
     if not clf.has_signal_:
         warnings.warn(
@@ -56,8 +62,18 @@ def warn_of(clf: Any, information: float) -> None:
     if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
         warnings.warn(
             f"A class has next to no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
-            f"not show {clf.n_classes} classes. Pass a smaller n_classes, or collect more "
+            f"not show {clf.n_classes_} classes. Pass a smaller n_classes, or collect more "
             "pairs.",
+            ClassesWarning,
+            stacklevel=4,
+        )
+    count, more = clf.class_count_, clf.n_classes_ + 1
+    if count is not None and more in count.counts and is_one_more_likely(count, clf.n_classes_):
+        gain, error = count.gain(more, clf.n_classes_)
+        warnings.warn(
+            f"There are probably more than {clf.n_classes_} classes: with {more}, held-out pairs "
+            f"are more probable by {gain:.1f} nats (standard error {error:.1f}). Pass "
+            "n_classes='auto', or the number that you know.",
             ClassesWarning,
             stacklevel=4,
         )

@@ -25,6 +25,9 @@ _OPTIONS = {
     ),
     "pass error_rate='auto' if": "add --errors auto if",
     "Pass a smaller n_classes": "Give fewer --classes",
+    "Pass n_classes='auto', or the number that you know": (
+        "Give --classes auto, or the number that you know"
+    ),
     "or choose the kinds of pairs with rewrite=...": (
         "which there are where pairs are more, or choose the kinds of pairs with --rewrite"
     ),

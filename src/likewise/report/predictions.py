@@ -222,7 +222,7 @@ def _unfitted(clf: Any) -> Any:
 
 def _chosen(clf: PairClassifier) -> dict[str, Any]:
     """Return what a classifier chose, as parameters."""
-    chosen: dict[str, Any] = {"pairing": clf.pairing_}
+    chosen: dict[str, Any] = {"pairing": clf.pairing_, "n_classes": clf.classes_.size}
     if clf.estimator_ is not None:
         return chosen | {"estimator": clone(clf.estimator_)}
     chosen["estimator"] = None
