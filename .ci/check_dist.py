@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 LARGEST_WHEEL = 1_000_000
-NEEDED = ("likewise/py.typed", "likewise/experiments/report.css")
+NEEDED = ("likewise/py.typed", "likewise/pages/report.css")
 USE = """
 import sys, tempfile, pathlib
 import likewise as lw

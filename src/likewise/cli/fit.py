@@ -164,9 +164,7 @@ def fit(
         "rewrite": (rewrite or RewriteName.AUTO).value,
     }
     settings = statement_settings(classes, pairing, errors)
-    if settings["n_classes"] == "auto":
-        alone = "needs a number of classes: give it instead of --classes auto."
-        refuse_given({"--known": known, "--model trees": model}, alone)
+    _refuse_auto(settings["n_classes"], known, model)
     columns = chosen_columns(id_column, features, drop)
     has_trees = model is ModelName.TREES
     if has_trees and engine is not None:
@@ -250,6 +248,12 @@ def _check_rows_file(rows: Path, output: Path, files: Sequence[Path]) -> None:
     check_output(rows, table=True, inputs=files)
     if rows.resolve() == output.resolve():
         raise ValueError(f"--rows and --output both name {rows}; name two files.")
+
+
+def _refuse_auto(n_classes: Any, known: Path | None, model: Any) -> None:
+    if n_classes == "auto":
+        alone = "needs a number of classes: give it instead of --classes auto."
+        refuse_given({"--known": known, "--model trees": model}, alone)
 
 
 def _read_known(path: Path, inputs: "Inputs", n_classes: Any) -> dict[str, Any]:
