@@ -40,8 +40,6 @@ from likewise.search.streamed import TableScores
 from likewise.statements.known import Known
 from likewise.statements.labels import WeakLabels
 
-_LEVEL = 0.95
-"""Level of `prior_interval_`."""
 _MOST_CLASSES = 33
 """Numbers of classes up to which "auto" goes."""
 _ROUNDS = 3
@@ -100,6 +98,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
         it where it explains held-out statements clearly better; tables with gaps or text get
         gradient boosting.
+    level : float in (0, 1), default 0.95
+        Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None
         Feature maps, or folds of `estimator`, that are worked on side by side.
     verbose : int, default 0
@@ -125,7 +125,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     error_rate_ : float
         Probability that a statement is wrong, given or learned.
     error_rate_interval_ : tuple of two floats
-        95 % interval of a learned error rate.
+        Interval of a learned error rate, at `level`.
     suspects_ : integer array
         Numbers of the statements that are likelier wrong than an average one, the likeliest first;
         counted as they were passed, similar ones first.
@@ -134,7 +134,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     prior_ : float, or array of shape (n_classes,)
         Share of class +1 among rows; of every class where there are more than two.
     prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
-        95 % interval of `prior_`.
+        Interval of `prior_`, at `level`.
     pair_information_ : PairInformation
         Nats per held-out statement, with its standard error. ``pair_information_.p_value()`` tests
         it as if nothing had been chosen; `has_signal_` allows for all that was tried.
@@ -190,6 +190,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "calibrate": ["boolean"],
         "estimator": [StrOptions({"auto"}), HasMethods(["fit"]), None],
+        "level": [Interval(Real, 0.0, 1.0, closed="neither")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -207,6 +208,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         cv: int = 5,
         calibrate: bool = True,
         estimator: Any = None,
+        level: float = 0.95,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -220,6 +222,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.calibrate = calibrate
         self.estimator = estimator
+        self.level = level
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -395,7 +398,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.alpha_ = learned.candidate.alpha
         self.selection_ = learned.selection
         self.has_signal_ = learned.has_signal
-        found = calibrated(learned, _LEVEL)
+        found = calibrated(learned, self.level)
         scale, offsets = found.scale, found.offsets
         if not self.calibrate:
             scale, offsets = float(np.copysign(1.0, scale)), np.zeros_like(offsets)
@@ -446,7 +449,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.error_rate_interval_ = (rate, rate)
         if isinstance(likelihood, TableLikelihood) and likelihood.error_rate is None:
             log_p = log_probabilities(scores)
-            self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, _LEVEL)
+            self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, self.level)
         self.row_proba_, self.wrong_proba_ = beliefs.posteriors[:, order], beliefs.wrong
         del beliefs  # which take several times the memory of the scores
         self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]

@@ -40,6 +40,14 @@ class ThresholdCurve:
         Of the rows called +1, the share that is. One where none is called so.
     share : array of shape (n,)
         Share of rows called +1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.report.curves import threshold_curve
+    >>> curve = threshold_curve(np.array([2.0, 1.0, 0.0]), np.ones(3), np.array([1.0, 0.5, 0.0]))
+    >>> curve.true_positive_rate
+    array([0.        , 0.66666667, 1.        , 1.        ])
     """
 
     thresholds: FloatArray
@@ -79,6 +87,14 @@ class CalibrationCurve:
         Share of rows in each bin.
     error : float
         Expected calibration error: the mean distance of the two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.report.curves import calibration_curve
+    >>> given, found = np.array([[0.1, 0.9]]), np.array([[0.2, 0.8]])
+    >>> round(calibration_curve(given, np.ones(1), found, np.array([1])).error, 3)
+    0.1
     """
 
     predicted: FloatArray

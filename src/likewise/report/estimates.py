@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._html import html_table
 from likewise._types import FloatArray
-from likewise.pages.notebook import html_table
 from likewise.report.checks import Check
 from likewise.report.curves import CalibrationCurve, ThresholdCurve
 from likewise.report.suggestions import Suggestion
@@ -31,7 +31,14 @@ _OfTwo = Any
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval."""
+    """A value with its interval.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> print(lw.Estimate(0.9, (0.87, 0.93)))
+    0.900 (0.870 to 0.930)
+    """
 
     value: float
     interval: tuple[float, float]

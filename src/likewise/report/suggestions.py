@@ -15,6 +15,12 @@ class Suggestion:
     gain : float
         How much accuracy it may bring.
     text : str
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.Suggestion("more pairs", 0.01, "twice as many would help.").gain
+    0.01
     """
 
     name: str
@@ -45,7 +51,7 @@ def suggest(
     Examples
     --------
     >>> from likewise.report.suggestions import suggest
-    >>> [one.name for one in suggest(0.80, (0.76, 0.84), 0.005, 0.81, 100)]
+    >>> [one.name for one in suggest(0.80, (0.76, 0.84), 0.01, 0.81, 100)]
     ['other columns', 'more pairs', 'another model']
     """
     # What a model lacks for want of data falls as one over their number: from 4/5 to all it fell by

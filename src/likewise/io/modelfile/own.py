@@ -309,6 +309,7 @@ _PAIR_CLASSIFIER = _own(
         "error_rate": _ERROR_RATE,
         "cv": Whole(2, 1000),
         "calibrate": Flag(),
+        "level": SHARE,
         "estimator": OneOf(
             (
                 NOTHING,

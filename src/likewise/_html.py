@@ -17,7 +17,7 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> from likewise.pages.notebook import html_table
+    >>> from likewise._html import html_table
     >>> html_table(("a", "b"), [("<x>", "1")])
     '<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><th>&lt;x&gt;</th>...'
     """
