@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from likewise.report.checks import Check
     from likewise.report.curves import CalibrationCurve, ThresholdCurve
     from likewise.report.estimates import Estimate
+    from likewise.report.importance import Importance, permutation_importance
     from likewise.report.label_free import LabelFreeReport, label_free_report
     from likewise.report.sensitivity import PriorSensitivity, prior_sensitivity
     from likewise.report.suggestions import Suggestion
@@ -47,6 +48,7 @@ _HOME_OF = {
     "Check": "likewise.report.checks",
     "ClassCount": "likewise.search.class_count",
     "Estimate": "likewise.report.estimates",
+    "Importance": "likewise.report.importance",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
     "NoSignalError": "likewise.exceptions",
@@ -73,6 +75,7 @@ _HOME_OF = {
     "pack": "likewise.statements.packing",
     "pair_log_likelihood": "likewise.search.scorers",
     "pair_log_likelihood_scorer": "likewise.search.scorers",
+    "permutation_importance": "likewise.report.importance",
     "prior_sensitivity": "likewise.report.sensitivity",
     "save": "likewise.io.models",
     "show_versions": "likewise.io.versions",
@@ -96,6 +99,7 @@ __all__ = [
     "Check",
     "ClassCount",
     "Estimate",
+    "Importance",
     "KernelMeanPrior",
     "LabelFreeReport",
     "NoSignalError",
@@ -127,6 +131,7 @@ __all__ = [
     "pack",
     "pair_log_likelihood",
     "pair_log_likelihood_scorer",
+    "permutation_importance",
     "plots",
     "prior",
     "prior_sensitivity",

@@ -33,6 +33,7 @@ __all__ = [
     "read_classes",
     "read_scores",
     "reference_rows",
+    "unfitted",
 ]
 
 IntArray = NDArray[np.intp]
@@ -259,7 +260,7 @@ def cross_fitted(
     for part in parts:
         train = np.flatnonzero(part.train)
         with unsaid():  # what there is to say was said when the classifier was fitted
-            refitted = _unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
+            refitted = unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
         codes = read_classes(refitted, X).codes
         order = _order_like(own, codes, n_classes)
         found = order[codes]
@@ -306,7 +307,7 @@ def _order_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
     return np.asarray(linear_sum_assignment(together, maximize=True)[1], dtype=np.intp)
 
 
-def _unfitted(clf: Any) -> Any:
+def unfitted(clf: Any) -> Any:
     """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
     copy = clone(clf)
     fitted, own = innermost(clf), innermost(copy)  # a search that was not run has none inside
