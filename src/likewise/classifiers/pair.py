@@ -87,8 +87,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         Probability that a statement about one table is wrong; "auto" learns it. Without errors,
         statements that contradict each other are an error. For asked statements; pairs that were
         found are warned of.
-    cv : int, default 5
-        Number of folds.
+    cv : int or splitter, default 5
+        An int means ``PairKFold(cv, shuffle=True)``; or a splitter whose test sets hold every row
+        once, such as ``PairKFold`` or ``KFold``.
     calibrate : bool, default True
         Whether scale and offset of the scores are fitted to held-out pairs.
     estimator : classifier or "auto", default None
@@ -187,7 +188,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         "positive": [StrOptions({"majority", "minority"})],
         "pairing": [str],
         "error_rate": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
         "calibrate": ["boolean"],
         "estimator": [StrOptions({"auto"}), HasMethods(["fit"]), None],
         "level": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -205,7 +206,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         positive: str = "majority",
         pairing: str = "auto",
         error_rate: float | str = 0.0,
-        cv: int = 5,
+        cv: Any = 5,
         calibrate: bool = True,
         estimator: Any = None,
         level: float = 0.95,
