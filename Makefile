@@ -14,7 +14,8 @@ FUZZ_SECONDS ?= 300
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test torch test-torch test-all test-older-sklearn fuzz lint format bench bench-quick docs clean
+.PHONY: demo test torch test-torch test-all test-older-sklearn test-older-quick coverage nightly dist \
+	fuzz lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +23,9 @@ help:
 	@echo "make test      run the tests (a few minutes at most)"
 	@echo "make test-torch  the same with torch installed, so that the tests of nets run too"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
+	@echo "make coverage  the tests with the share of lines that they run, into coverage.json and a badge"
+	@echo "make nightly   all of that: slow tests on both releases, torch, generated cases"
+	@echo "make dist      wheel and sdist, built and tried in clean environments"
 	@echo "make fuzz      generated cases for FUZZ_SECONDS (300), with seeds to see one again"
 	@echo "make lint      ruff, mypy and the layers of the package"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
@@ -69,6 +73,29 @@ test-all: $(VENV)/.dev
 test-older-sklearn: $(OLDER_VENV)/.dev
 	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS)
 
+# What scikit-learn is most used in; the rest of the tests hardly depends on its release.
+test-older-quick: $(OLDER_VENV)/.dev
+	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS) -m 'not slow' tests/test_sklearn.py \
+	  tests/classifiers tests/su tests/search tests/prior tests/report tests/io/test_models.py
+
+# At least 95 % of lines; the slow tests are not needed for it.
+coverage: $(VENV)/.dev
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage json --quiet
+	$(BIN)/python .ci/badge.py coverage.json .github/coverage.svg
+	$(BIN)/python -m coverage report --fail-under=95
+
+nightly: torch
+	$(MAKE) test-all
+	$(MAKE) fuzz
+
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python .ci/check_dist.py dist
+
 fuzz: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(FUZZ_SECONDS) $(FUZZ_ARGS))
 
@@ -96,4 +123,4 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist
+	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache .coverage* coverage.json dist

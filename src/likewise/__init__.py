@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from likewise._version import __version__
 
 if TYPE_CHECKING:
-    from likewise import baselines, datasets, plots, prior
+    from likewise import baselines, datasets, exceptions, plots, prior
     from likewise.asking.asker import Asker
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
+    from likewise.exceptions import NoSignalError
     from likewise.io.models import load, save
     from likewise.io.versions import show_versions
     from likewise.prior import (
@@ -23,27 +24,50 @@ if TYPE_CHECKING:
         PriorEstimate,
         estimate_prior,
     )
-    from likewise.report.label_free import LabelFreeReport, NoSignalError, label_free_report
-    from likewise.report.sensitivity import prior_sensitivity
+    from likewise.report.checks import Check
+    from likewise.report.curves import CalibrationCurve, ThresholdCurve
+    from likewise.report.estimates import Estimate
+    from likewise.report.importance import Importance, permutation_importance
+    from likewise.report.label_free import LabelFreeReport, label_free_report
+    from likewise.report.sensitivity import PriorSensitivity, prior_sensitivity
+    from likewise.report.suggestions import Suggestion
+    from likewise.search.class_count import ClassCount
+    from likewise.search.information import PairInformation
+    from likewise.search.pairing import PairingTest
     from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
+    from likewise.search.tried import Selection, Tried
     from likewise.statements.folds import PairKFold
     from likewise.statements.packing import WeakSample, pack, unpack
     from likewise.su import losses, risk
+    from likewise.su.risk import RiskEstimate
     from likewise.su.scorers import su_risk, su_risk_scorer
 
 _HOME_OF = {
     "Asker": "likewise.asking.asker",
+    "CalibrationCurve": "likewise.report.curves",
+    "Check": "likewise.report.checks",
+    "ClassCount": "likewise.search.class_count",
+    "Estimate": "likewise.report.estimates",
+    "Importance": "likewise.report.importance",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
-    "NoSignalError": "likewise.report.label_free",
+    "NoSignalError": "likewise.exceptions",
     "PairClassifier": "likewise.classifiers",
+    "PairInformation": "likewise.search.information",
     "PairKFold": "likewise.statements.folds",
     "PairLikelihoodPrior": "likewise.prior",
     "PairMomentPrior": "likewise.prior",
     "PairSource": "likewise.engines.source",
+    "PairingTest": "likewise.search.pairing",
     "PriorEstimate": "likewise.prior",
+    "PriorSensitivity": "likewise.report.sensitivity",
+    "RiskEstimate": "likewise.su.risk",
     "SUClassifier": "likewise.classifiers",
     "SUClassifierCV": "likewise.classifiers",
+    "Selection": "likewise.search.tried",
+    "Suggestion": "likewise.report.suggestions",
+    "ThresholdCurve": "likewise.report.curves",
+    "Tried": "likewise.search.tried",
     "WeakSample": "likewise.statements.packing",
     "estimate_prior": "likewise.prior",
     "label_free_report": "likewise.report.label_free",
@@ -51,6 +75,7 @@ _HOME_OF = {
     "pack": "likewise.statements.packing",
     "pair_log_likelihood": "likewise.search.scorers",
     "pair_log_likelihood_scorer": "likewise.search.scorers",
+    "permutation_importance": "likewise.report.importance",
     "prior_sensitivity": "likewise.report.sensitivity",
     "save": "likewise.io.models",
     "show_versions": "likewise.io.versions",
@@ -61,6 +86,7 @@ _HOME_OF = {
 _SUBMODULES = {
     "baselines": "likewise.baselines",
     "datasets": "likewise.datasets",
+    "exceptions": "likewise.exceptions",
     "losses": "likewise.su.losses",
     "plots": "likewise.plots",
     "prior": "likewise.prior",
@@ -69,28 +95,43 @@ _SUBMODULES = {
 
 __all__ = [
     "Asker",
+    "CalibrationCurve",
+    "Check",
+    "ClassCount",
+    "Estimate",
+    "Importance",
     "KernelMeanPrior",
     "LabelFreeReport",
     "NoSignalError",
     "PairClassifier",
+    "PairInformation",
     "PairKFold",
     "PairLikelihoodPrior",
     "PairMomentPrior",
     "PairSource",
+    "PairingTest",
     "PriorEstimate",
+    "PriorSensitivity",
+    "RiskEstimate",
     "SUClassifier",
     "SUClassifierCV",
+    "Selection",
+    "Suggestion",
+    "ThresholdCurve",
+    "Tried",
     "WeakSample",
     "__version__",
     "baselines",
     "datasets",
     "estimate_prior",
+    "exceptions",
     "label_free_report",
     "load",
     "losses",
     "pack",
     "pair_log_likelihood",
     "pair_log_likelihood_scorer",
+    "permutation_importance",
     "plots",
     "prior",
     "prior_sensitivity",

@@ -23,6 +23,7 @@ __all__ = [
     "plot_decision_map",
     "plot_label_free_report",
     "plot_losses",
+    "plot_probabilities",
     "plot_score_histograms",
     "plot_su_losses",
 ]
@@ -229,12 +230,46 @@ def plot_label_free_report(
     _draw_estimates(left, estimates)
     left.set_title(f"estimates and {100 * level:g} % intervals", loc="left", fontsize="medium")
     if len(classes) == 2:
-        _draw_probabilities(right, probabilities[:, 1], predictions == 1)
+        plot_probabilities(probabilities[:, 1], predictions == 1, ax=right)
     else:
         _draw_confusion(right, probabilities, predictions, classes)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def plot_probabilities(
+    probabilities: NDArray[np.float64],
+    is_positive: NDArray[np.bool_],
+    classes: Sequence[Any] = ("-1", "+1"),
+    *,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Count rows by their probability of the second of two classes, and by what is predicted.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_rows,)
+    is_positive : boolean array of shape (n_rows,)
+        Whether the second class is predicted.
+    classes : sequence of two names
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _new_axes(4.3, 3.0) if ax is None else ax
+    ax.hist(
+        [probabilities[is_positive], probabilities[~is_positive]],
+        bins=list(np.linspace(0.0, 1.0, 21)),
+        stacked=True,
+        color=[BLUE, VERMILION],
+        label=[f"predicted {classes[1]}", f"predicted {classes[0]}"],
+    )
+    ax.set(xlabel=f"probability of class {classes[1]}, by the pairs", ylabel="rows", xlim=(0, 1))
+    ax.legend(frameon=False)
+    return ax
 
 
 def _draw_estimates(ax: "Axes", estimates: Mapping[str, Any]) -> None:
@@ -255,21 +290,6 @@ def _draw_estimates(ax: "Axes", estimates: Mapping[str, Any]) -> None:
     ax.set_yticks(range(len(estimates)), list(reversed(list(estimates))))
     ax.set(xlim=(0, 1), ylim=(-0.6, len(estimates) - 0.4))
     ax.grid(axis="x", color=GREY, alpha=0.25)
-
-
-def _draw_probabilities(
-    ax: "Axes", probabilities: NDArray[np.float64], is_positive: NDArray[np.bool_]
-) -> None:
-    """Count rows by their probability of class +1 and by what is predicted."""
-    ax.hist(
-        [probabilities[is_positive], probabilities[~is_positive]],
-        bins=list(np.linspace(0.0, 1.0, 21)),
-        stacked=True,
-        color=[BLUE, VERMILION],
-        label=["predicted +1", "predicted -1"],
-    )
-    ax.set(xlabel="probability of class +1, by the pairs", ylabel="rows", xlim=(0, 1))
-    ax.legend(frameon=False)
 
 
 def _draw_confusion(

@@ -174,3 +174,8 @@ def test_datasets_lists_the_twelve_and_where_they_are(
         assert entry["name"] in output
         assert f"{entry['rows']:,}" in output
         assert entry["source"] in output
+
+
+@pytest.mark.parametrize("command", ["", "fit", "predict", "prior", "report", "ask", "reproduce"])
+def test_help_has_a_short_option(succeed: Run, command: str) -> None:
+    assert succeed(*command.split(), "-h").stdout == succeed(*command.split(), "--help").stdout

@@ -215,3 +215,15 @@ def test_an_unknown_method_is_wrong_usage(folder: Path, run: Run) -> None:
     result = run(*PRIOR, "--method", "guess")
     assert result.exit_code == 2
     assert "pair_likelihood" in result.stderr
+
+
+def test_the_number_of_classes_can_be_left_to_the_pairs(folder: Path, succeed: Run) -> None:
+    found = json.loads(succeed(*PRIOR, "--classes", "auto", "--json").stdout)
+    assert isinstance(found["prior"], float)  # two classes have one share
+
+
+@pytest.mark.parametrize("number", ["1", "two", "2.5", "-3"])
+def test_a_number_of_classes_that_cannot_be_is_refused(
+    folder: Path, refuse: Run, number: str
+) -> None:
+    assert "--classes takes auto or a number from 2 on" in refuse(*PRIOR, f"--classes={number}")

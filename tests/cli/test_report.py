@@ -104,8 +104,8 @@ def test_an_html_file_has_tables_and_pictures_in_itself(model: Path, succeed: Ru
     found = json.loads(succeed(*NEW, "-o", "report.html", "--json").stdout)
     page = read_page("report.html")
     text = " ".join(page.text)
-    assert page.tags.count("svg") == 2
-    assert page.tags.count("table") == 2
+    assert page.tags.count("svg") == 4
+    assert page.tags.count("table") == 5
     assert page.loaded == []
     assert f"{found['accuracy']['value']:.1%}" in text
     for words in ("rows.csv", "pairs.csv", "model.skops", "false-positive rate", "95 %"):

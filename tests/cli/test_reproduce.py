@@ -10,10 +10,10 @@ import pytest
 
 from likewise.cli.reproduce import _show
 from likewise.experiments.catalogue import EXPERIMENTS
-from likewise.experiments.document import Cell, Section, Table
 from likewise.experiments.methods import METHODS, Answer, Method
 from likewise.experiments.runner import read_records
 from likewise.experiments.samples import Task
+from likewise.pages.document import Cell, Section, Table
 
 from .conftest import Run
 

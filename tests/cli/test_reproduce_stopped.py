@@ -38,6 +38,28 @@ def wait_for_lines(path: Path, count: int) -> None:
         time.sleep(0.005)
 
 
+def stop_half_way(folder: Path, number: signal.Signals) -> tuple[Path, int, str]:
+    """Stop a run before its end; return where it was, its exit code and what it said.
+
+    The run is halted before it is looked at. On a busy machine it may have ended by then: then
+    another one is begun.
+    """
+    for attempt in range(10):
+        out = folder / f"stopped-{attempt}"
+        with start(out) as process:
+            wait_for_lines(out / "records.jsonl", 4)
+            os.killpg(process.pid, signal.SIGSTOP)
+            is_half_way = (out / "records.jsonl").read_bytes().count(b"\n") < COUNT
+            if is_half_way:
+                os.killpg(process.pid, number)
+            os.killpg(process.pid, signal.SIGCONT)
+            code = process.wait(SECONDS)
+            words = process.stderr.read() if process.stderr else ""
+        if is_half_way:
+            return out, code, words
+    pytest.fail("every run ended before it could be stopped")
+
+
 def untimed(records: list[Record]) -> list[Record]:
     return [{name: one[name] for name in one if name != "seconds"} for one in records]
 
@@ -48,12 +70,9 @@ def untimed(records: list[Record]) -> list[Record]:
 def test_a_stopped_run_goes_on_to_the_same_records_and_tables(
     number: signal.Signals, code: int, tmp_path: Path, succeed: Run
 ) -> None:
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    with start(stopped) as process:
-        wait_for_lines(stopped / "records.jsonl", 4)
-        os.killpg(process.pid, number)
-        assert process.wait(SECONDS) == code
-        words = process.stderr.read() if process.stderr else ""
+    whole = tmp_path / "whole"
+    stopped, ended, words = stop_half_way(tmp_path, number)
+    assert ended == code
     if number == signal.SIGINT:
         assert words == (
             "likewise: stopped; what is finished is kept, and the same command goes on from "

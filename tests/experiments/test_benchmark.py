@@ -8,10 +8,10 @@ import pytest
 
 from likewise.experiments.benchmark import EXPERIMENT, measure, plot, sections
 from likewise.experiments.classification import learn
-from likewise.experiments.document import Cell, Section
 from likewise.experiments.methods import METHODS
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
+from likewise.pages.document import Cell, Section
 
 from .made_up import made_up
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from likewise.experiments import experiment as module
-from likewise.experiments.document import Section
 from likewise.experiments.experiment import RECORDS, Experiment, Plan, prepare_again, run
 from likewise.experiments.runner import Record, key_of, read_records
 from likewise.experiments.theory import EXPERIMENT as THEORY
+from likewise.pages.document import Section
 
 PLAN = Plan(("gaussians",), ("a", "b", "c"), 2, {"n": (10, 20)})
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.markdown import write_markdown
+from likewise.pages.document import Cell, Picture, Section, Table
 
 TABLE = Table(
     "Accuracy | percent",

@@ -209,7 +209,14 @@ def check_same(one: Any, other: Any, where: str = "") -> None:
         assert one == other or (one != one and other != other), where  # noqa: PLR0124
 
 
-NOT_KEPT = {"labels_", "row_proba_", "suspects_", "wrong_proba_", "pair_information_"}
+NOT_KEPT = {
+    "class_count_",
+    "labels_",
+    "row_proba_",
+    "suspects_",
+    "wrong_proba_",
+    "pair_information_",
+}
 """What is known of single rows."""
 IN_TREES = {"estimator_", "feature_map_"}
 """Trees have private attributes that only a fit needs."""

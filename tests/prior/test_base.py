@@ -35,3 +35,13 @@ def test_estimates_are_equal_if_all_they_say_is() -> None:
     assert lw.PriorEstimate(0.7, (0.6, 0.8), 0.9, "km1") != THREE
     assert lw.PriorEstimate(0.7, None, None, "km1") == lw.PriorEstimate(0.7, None, None, "km1")
     assert lw.PriorEstimate(0.7, None, None, "km1") != 0.7
+
+
+def test_notebooks_show_a_table_with_escaped_notes() -> None:
+    found = lw.PriorEstimate(0.71, (0.66, 0.75), 0.9, "pair_moments", {"notes": ["a < b"]})
+    shown = found._repr_html_()
+    for words in ("majority class", "71.0 %", "66.0 %", "75.0 %", "90 % interval", "a &lt; b"):
+        assert words in shown
+    three = lw.PriorEstimate(np.array([0.5, 0.3, 0.2]), None, None, "km2")._repr_html_()
+    assert three.count("<tr>") == 4
+    assert "none" in three

@@ -104,7 +104,8 @@ def test_similar_statements_that_agree_are_counted(
 
 
 def test_asked_pairs_are_not_tested_and_the_report_says_why(report: lw.LabelFreeReport) -> None:
-    pairing, other = report.checks
+    pairing, classes, other = report.checks
+    assert classes.passed
     assert pairing.passed is other.passed is None
     assert "answers were asked" in pairing.text
     assert "several statements" in other.text
@@ -221,7 +222,7 @@ def test_three_classes_print_and_export(of_three: tuple[lw.LabelFreeReport, Any]
     assert found["true_positive_rate"] is None
     frame = report.to_frame()
     assert frame.loc["share of class ash", "low"] == report.prior["ash"].interval[0]
-    assert len(frame) == 8
+    assert len(frame) == 9
     np.testing.assert_allclose(report.probabilities.sum(axis=1), 1.0)
     assert report.probabilities.shape == (300, 3)
 
@@ -231,7 +232,7 @@ def test_the_picture_of_three_classes_counts_rows_by_both_classes(
 ) -> None:
     report, _ = of_three
     left, right = report.plot().axes
-    assert [label.get_text() for label in left.get_yticklabels()][-2] == "recall of class ash"
+    assert [label.get_text() for label in left.get_yticklabels()][-3] == "recall of class ash"
     shares = np.asarray(right.images[0].get_array())
     assert shares.sum() == pytest.approx(100.0)
     assert len(right.texts) == 9
@@ -338,7 +339,7 @@ def test_pairs_that_all_touch_one_row_are_too_few() -> None:
     others = np.flatnonzero(y[1:] == y[0])[:30] + 1
     packed = lw.pack(X, np.column_stack([np.zeros_like(others), others]))
     clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0)
-    with pytest.warns(UserWarning, match="no signal"):
+    with pytest.warns(lw.exceptions.NoSignalWarning):
         clf.fit(*packed)
     with pytest.raises(lw.NoSignalError, match="about rows of one fold"):
         lw.label_free_report(clf, *packed, random_state=0)

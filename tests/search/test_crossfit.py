@@ -269,7 +269,7 @@ def test_models_of_folds_name_the_classes_alike(n_classes: int, own_ways: bool) 
         assert np.mean(whole.argmax(axis=1) == found.scores.argmax(axis=1)) > 0.95
 
 
-def test_folds_without_the_known_row_are_named_by_answers(
+def test_folds_without_the_known_row_are_named_by_answers_about_it(
     rng: np.random.Generator,
 ) -> None:
     rows, classes = two_gaussians(rng, 160)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise._sklearn import _fit_context
 from likewise._types import FloatArray
+from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import is_sparse, row_numbers
 from likewise.statements.labels import WeakLabels, row_sets_of, statements_for
 from likewise.statements.statements import Links, Statements
@@ -104,7 +106,7 @@ class Outcome:
     converged: bool
 
 
-class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A baseline that splits rows in two clusters; the larger one on unlabeled rows is class +1.
 
     A subclass gives `_fit`, which learns from a `Sample`, `_in_second`, which splits standardised
@@ -178,31 +180,11 @@ class Baseline(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         array of shape (n_rows,)
         """
+        check_is_fitted(self)
+        self._check_scoring()
         in_second = self._in_second(self._standardised(X))
         is_positive = in_second == bool(self.positive_cluster_)
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the accuracy against true class labels.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-            True classes, -1 or +1.
-        sample_weight : array of shape (n_rows,), optional
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        if not np.isin(np.asarray(y), self.classes_).all():
-            raise ValueError(
-                "score compares with true classes, but y holds other values; for weak labels use "
-                "likewise.su_risk_scorer, for instance as scoring=likewise.su_risk_scorer."
-            )
-        return float(super().score(X, y, sample_weight))
 
     @abstractmethod
     def _fit(self, sample: Sample) -> Outcome:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.cluster import KMeans
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
 
 __all__ = ["DIMC", "Completion", "complete"]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import Baseline, FloatArray, IntArray, Outcome, Sample
 
 __all__ = ["IMSAT", "Problem", "augmentation_loss", "mutual_information", "stop_gradient_field"]

@@ -13,9 +13,9 @@ from scipy.linalg import eigh
 from scipy.linalg.blas import dsymv, dsyr
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import FloatArray, Outcome, Sample
 from likewise.baselines.kmeans import MetricBaseline
 

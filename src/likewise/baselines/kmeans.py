@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
 
 __all__ = ["KMeansBaseline", "MetricBaseline", "nearer_to_second", "two_means"]

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.assignment import BoolArray, LinkedRows
 from likewise.baselines.base import FloatArray, Outcome, Sample
 from likewise.baselines.pckmeans import (

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.assignment import BoolArray, LinkedRows
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import FloatArray, Outcome, Sample
 from likewise.baselines.kmeans import MetricBaseline
 from likewise.statements.statements import Links

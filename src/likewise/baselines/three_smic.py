@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval
 
+from likewise._sklearn import Interval
 from likewise.baselines.base import Baseline, FloatArray, Outcome, Sample
 from likewise.statements.folds import PairKFold
 

@@ -9,12 +9,15 @@ from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from likewise._types import FloatArray
+from likewise.classifiers.scoring import ScoresTrueClasses
 
 __all__ = ["DecidesByScores"]
 
 
-class DecidesByScores:
+class DecidesByScores(ScoresTrueClasses):
     """Mixin for classifiers whose scores are calibrated: one for two classes, else one each."""
+
+    _scorer = "pair_log_likelihood_scorer"
 
     classes_: NDArray[Any]
 
@@ -34,6 +37,7 @@ class DecidesByScores:
         array of shape (n_rows,) or (n_rows, n_classes)
         """
         check_is_fitted(self)
+        self._check_scoring()
         scores = self._scores_of(X)
         return scores[:, 0] if self.classes_.size == 2 else scores
 

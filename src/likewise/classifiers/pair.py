@@ -4,51 +4,49 @@ Glue only: input checks, the learner, and the fitted attributes. The mathematics
 `likewise.beliefs.fresh` and `likewise.search`.
 """
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers.any_model import as_untouched, starting_numbers
 from likewise.classifiers.deciding import DecidesByScores
-from likewise.classifiers.rows import read_stated_source
-from likewise.classifiers.saying import warn_of
-from likewise.classifiers.scoring import ScoresTrueClasses
-from likewise.engines import PairSource
+from likewise.classifiers.reading import read_alphas, read_named, read_source_rows, row_names
+from likewise.classifiers.saying import is_quiet, warn_of
 from likewise.engines.rows import is_sparse
-from likewise.engines.source import refuse_labels
 from likewise.scores.encoding import gradient_boosting, is_finite_table
-from likewise.scores.features import check_magnitude
 from likewise.scores.maps import feature_maps, named_maps
 from likewise.scores.models import check_learns
+from likewise.search.class_count import ClassCount, compare_counts, look_for_more
 from likewise.search.climb import exchanged
 from likewise.search.em import beside, learn_model, settles, starting_point
 from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
 from likewise.search.information import PairInformation, pair_information
 from likewise.search.learn import Learned, learn, standard_error
 from likewise.search.pairing import PairingTest, compare_pairings
-from likewise.search.rows import EngineRows, MemoryRows, SourceRows
-from likewise.search.settings import Settings, check_pairing, default_pairing
-from likewise.search.streamed import StreamedRows, TableScores
-from likewise.statements.known import Known, read_known
-from likewise.statements.labels import WeakLabels, statements_for
+from likewise.search.rows import MemoryRows, SourceRows
+from likewise.search.settings import Settings, default_pairing
+from likewise.search.streamed import TableScores
+from likewise.statements.known import Known
+from likewise.statements.labels import WeakLabels
 
-_LEVEL = 0.95
-"""Level of `prior_interval_`."""
+_MOST_CLASSES = 33
+"""Numbers of classes up to which "auto" goes."""
+_ROUNDS = 3
+"""How often it compares numbers anew with features that were chosen for the last one."""
 
 
-class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEstimator):
+class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     """Classifier from statements that rows are alike, or differ; nothing to choose.
 
     Learns class probabilities eta(x) by the likelihood of what was said about rows: pairs and
@@ -64,7 +62,9 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
 
     Parameters
     ----------
-    n_classes : int, default 2
+    n_classes : int or "auto", default 2
+        "auto" compares numbers of classes by held-out statements and takes the smallest that is
+        within one standard error of the best.
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
         What the scores are linear in: the standardised columns, RBF features of them, or what
         a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, and for two
@@ -87,8 +87,9 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         Probability that a statement about one table is wrong; "auto" learns it. Without errors,
         statements that contradict each other are an error. For asked statements; pairs that were
         found are warned of.
-    cv : int, default 5
-        Number of folds.
+    cv : int or splitter, default 5
+        An int means ``PairKFold(cv, shuffle=True)``; or a splitter whose test sets hold every row
+        once, such as ``PairKFold`` or ``KFold``.
     calibrate : bool, default True
         Whether scale and offset of the scores are fitted to held-out pairs.
     estimator : classifier or "auto", default None
@@ -98,6 +99,8 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
         it where it explains held-out statements clearly better; tables with gaps or text get
         gradient boosting.
+    level : float in (0, 1), default 0.95
+        Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None
         Feature maps, or folds of `estimator`, that are worked on side by side.
     verbose : int, default 0
@@ -110,6 +113,12 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     classes_ : array
         ``[-1, 1]`` for two classes, else ``[0, ..., n_classes - 1]``; the users' names where
         `known` gave some.
+    n_classes_ : int
+        The number of classes, given or chosen.
+    class_count_ : ClassCount or None
+        Held-out evidence for all numbers that were tried, or for that which was asked for and one
+        more; prints as a table. None where one more class explains the statements no better even
+        if it is learned from them, and with `known` or an `estimator`.
     labels_ : array of shape (n_rows,)
         Class of every row of the table, from features and statements together.
     row_proba_ : array of shape (n_rows, n_classes)
@@ -117,7 +126,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     error_rate_ : float
         Probability that a statement is wrong, given or learned.
     error_rate_interval_ : tuple of two floats
-        95 % interval of a learned error rate.
+        Interval of a learned error rate, at `level`.
     suspects_ : integer array
         Numbers of the statements that are likelier wrong than an average one, the likeliest first;
         counted as they were passed, similar ones first.
@@ -126,7 +135,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     prior_ : float, or array of shape (n_classes,)
         Share of class +1 among rows; of every class where there are more than two.
     prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
-        95 % interval of `prior_`.
+        Interval of `prior_`, at `level`.
     pair_information_ : PairInformation
         Nats per held-out statement, with its standard error. ``pair_information_.p_value()`` tests
         it as if nothing had been chosen; `has_signal_` allows for all that was tried.
@@ -173,15 +182,16 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_classes": [Interval(Integral, 2, None, closed="left")],
+        "n_classes": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
         "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
         "alphas": [StrOptions({"auto"}), "array-like", dict],
         "positive": [StrOptions({"majority", "minority"})],
         "pairing": [str],
         "error_rate": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
         "calibrate": ["boolean"],
         "estimator": [StrOptions({"auto"}), HasMethods(["fit"]), None],
+        "level": [Interval(Real, 0.0, 1.0, closed="neither")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -189,16 +199,17 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
 
     def __init__(
         self,
-        n_classes: int = 2,
+        n_classes: int | str = 2,
         *,
         features: Any = "auto",
         alphas: Any = "auto",
         positive: str = "majority",
         pairing: str = "auto",
         error_rate: float | str = 0.0,
-        cv: int = 5,
+        cv: Any = 5,
         calibrate: bool = True,
         estimator: Any = None,
+        level: float = 0.95,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -212,6 +223,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         self.cv = cv
         self.calibrate = calibrate
         self.estimator = estimator
+        self.level = level
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -236,53 +248,58 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         -------
         self
         """
-        names = _row_names(X)
+        names = row_names(X)
         if not (self.estimator is None or isinstance(self.estimator, str)):
             check_learns(self.estimator)
-        source = self._read(X, y)
-        named = self._read_known(known, source)
+        source = read_source_rows(self, X, y)
+        named = read_named(self, known, source)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3)
         self._forget()
+        self.class_count_: ClassCount | None = None
         try:
-            learned = self._learn_any(source, named, seeds)
+            learned = self._learn_number(source, named, seeds)
         except ContradictionError as error:
             if names is None:
                 raise
             raise error.named(names) from None
         self._keep(learned, source, named)
         self.n_passes_ = source.n_passes
+        if not (self.n_classes == "auto" or named or self.estimator_ is not None or is_quiet()):
+            of_starts = np.random.RandomState(seeds[0])
+            self.class_count_ = look_for_more(learned, self._settings(), of_starts)
         warn_of(self, learned.information)
         return self
 
-    def _read(self, X: Any, y: WeakLabels | None) -> SourceRows:
-        """Check what was passed to ``fit``."""
-        if isinstance(X, PairSource):
-            refuse_labels(y)
-            if self.estimator is not None:
-                raise ValueError(
-                    "estimator learns from rows in memory; pass a table, not a source."
-                )
-            engine, stated = read_stated_source(self, X)
-            check_pairing(self.pairing, self.error_rate, is_fresh=stated is None)
-            return EngineRows(engine) if stated is None else StreamedRows(engine, stated)
-        if self.estimator is None:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-            check_magnitude(X)
-        else:
-            X = as_untouched(self, X)
-        statements = statements_for(y, X.shape[0], type(self).__name__)
-        check_pairing(self.pairing, self.error_rate, is_fresh=statements.is_fresh)
-        return MemoryRows(X, statements)
-
-    def _read_known(self, known: Any, source: SourceRows) -> Known | None:
-        if known is None:
-            return None
-        if source.statements is None or source.statements.is_fresh:
-            raise ValueError(
-                "known is for the rows of one table; these are fresh pairs. Pass row numbers to "
-                "likewise.pack."
+    def _learn_number(
+        self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
+    ) -> Learned:
+        """Learn with the number of classes that was asked for, or that statements speak for."""
+        if self.n_classes != "auto":
+            self.n_classes_ = int(self.n_classes)
+            return self._learn_any(source, named, seeds)
+        learned = None
+        for self.n_classes_ in range(2, _MOST_CLASSES):
+            try:
+                learned = self._learn_any(source, named, seeds)
+                break
+            except ContradictionError:  # there may be more classes, or no way at all
+                if self.n_classes_ == _MOST_CLASSES - 1:
+                    raise
+        assert learned is not None  # noqa: S101 - else the last number raised
+        fewest = self.n_classes_
+        for _ in range(_ROUNDS):
+            before = self.n_classes_
+            self.class_count_ = compare_counts(
+                learned,
+                self._settings(),
+                range(fewest, _MOST_CLASSES),
+                np.random.RandomState(seeds[0]),
             )
-        return read_known(known, source.statements.n_rows, self.n_classes)
+            if self.class_count_.chosen == before:
+                break
+            self.n_classes_ = self.class_count_.chosen
+            learned = self._learn_any(source, named, seeds)
+        return learned
 
     def _learn_any(
         self, source: SourceRows, named: Known | None, seeds: NDArray[np.int64]
@@ -368,19 +385,12 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     def _settings(self) -> Settings:
         return Settings(
             self.cv,
-            self._checked_alphas(),
-            self.n_classes,
+            read_alphas(self.alphas),
+            self.n_classes_,
             pairing=self.pairing_,
             error_rate=None if self.error_rate == "auto" else float(self.error_rate),
             n_jobs=self.n_jobs,
         )
-
-    def _checked_alphas(self) -> Any:
-        if isinstance(self.alphas, str):
-            return None
-        if isinstance(self.alphas, dict):
-            return {name: _positive(alphas) for name, alphas in self.alphas.items()}
-        return _positive(self.alphas)
 
     def _keep(self, learned: Learned, source: SourceRows, named: Known | None) -> None:
         """Calibrate, name the classes, and keep what users may ask for."""
@@ -389,7 +399,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         self.alpha_ = learned.candidate.alpha
         self.selection_ = learned.selection
         self.has_signal_ = learned.has_signal
-        found = calibrated(learned, _LEVEL)
+        found = calibrated(learned, self.level)
         scale, offsets = found.scale, found.offsets
         if not self.calibrate:
             scale, offsets = float(np.copysign(1.0, scale)), np.zeros_like(offsets)
@@ -399,7 +409,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         self.pair_information_: PairInformation = pair_information(learned, scores)
         if not self.has_signal_:
             weights, scores = np.zeros_like(weights), np.zeros_like(scores)
-            nothing = logit(found.shares[1:]) if self.n_classes == 2 else np.log(found.shares)
+            nothing = logit(found.shares[1:]) if self.n_classes_ == 2 else np.log(found.shares)
             weights[-1] = nothing
             scores += nothing
         order = self._name_classes(found, named)
@@ -440,7 +450,7 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
         self.error_rate_interval_ = (rate, rate)
         if isinstance(likelihood, TableLikelihood) and likelihood.error_rate is None:
             log_p = log_probabilities(scores)
-            self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, _LEVEL)
+            self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, self.level)
         self.row_proba_, self.wrong_proba_ = beliefs.posteriors[:, order], beliefs.wrong
         del beliefs  # which take several times the memory of the scores
         self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
@@ -451,9 +461,9 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
     def _name_classes(self, found: Calibrated, named: Known | None) -> NDArray[np.intp]:
         """Order the classes as `known` names them, or by size as `positive` asks."""
         minority = self.positive == "minority"
-        binary = self.n_classes == 2
-        self.classes_ = np.array([-1, 1]) if binary else np.arange(self.n_classes)
-        order = np.arange(self.n_classes)
+        binary = self.n_classes_ == 2
+        self.classes_ = np.array([-1, 1]) if binary else np.arange(self.n_classes_)
+        order = np.arange(self.n_classes_)
         if named is not None:
             self.classes_ = named.classes
         elif binary:
@@ -481,19 +491,3 @@ class PairClassifier(DecidesByScores, ScoresTrueClasses, ClassifierMixin, BaseEs
             tags.input_tags = get_tags(self.estimator).input_tags
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _positive(alphas: Any) -> tuple[float, ...]:
-    try:
-        found = tuple(float(alpha) for alpha in np.ravel(alphas))
-    except (TypeError, ValueError):
-        found = ()
-    if not found or not all(0 < alpha < np.inf for alpha in found):
-        raise ValueError(f"alphas must be positive finite numbers; got {alphas!r}.")
-    return found
-
-
-def _row_names(X: Any) -> Callable[[int], str] | None:
-    """Return how rows are called: by the labels of a pandas index."""
-    index: Any = getattr(X, "index", None)
-    return None if not hasattr(index, "get_indexer") else lambda row: repr(index[row])

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["unsaid", "warn_of"]
+from likewise.exceptions import (
+    ClassesWarning,
+    ErrorRateWarning,
+    NoSignalWarning,
+    PairingWarning,
+)
+from likewise.search.class_count import is_one_more_likely
+
+__all__ = ["is_quiet", "unsaid", "warn_of"]
 
 _IS_QUIET = ContextVar("is_quiet", default=False)
 
@@ -26,6 +34,11 @@ def unsaid() -> Iterator[None]:
         _IS_QUIET.reset(before)
 
 
+def is_quiet() -> bool:
+    """Tell whether fits in this thread give no warnings now."""
+    return _IS_QUIET.get()
+
+
 def warn_of(clf: Any, information: float) -> None:
     """Warn of what is odd about a fitted `PairClassifier`.
 
@@ -35,7 +48,7 @@ def warn_of(clf: Any, information: float) -> None:
     information : float
         Nats per held-out statement.
     """
-    if _IS_QUIET.get():
+    if is_quiet():
         return
     if not clf.has_signal_:
         warnings.warn(
@@ -43,22 +56,32 @@ def warn_of(clf: Any, information: float) -> None:
             f"one without features (the best gains {information:.4f} nats per pair), so every "
             "new row is predicted to be of the majority class. Collect more pairs, or features "
             "that tell the classes apart.",
-            UserWarning,
+            NoSignalWarning,
             stacklevel=4,
         )
     if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
         warnings.warn(
             f"A class has next to no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
-            f"not show {clf.n_classes} classes. Pass a smaller n_classes, or collect more "
+            f"not show {clf.n_classes_} classes. Pass a smaller n_classes, or collect more "
             "pairs.",
-            UserWarning,
+            ClassesWarning,
+            stacklevel=4,
+        )
+    count, more = clf.class_count_, clf.n_classes_ + 1
+    if count is not None and more in count.counts and is_one_more_likely(count, clf.n_classes_):
+        gain, error = count.gain(more, clf.n_classes_)
+        warnings.warn(
+            f"There are probably more than {clf.n_classes_} classes: with {more}, held-out pairs "
+            f"are more probable by {gain:.1f} nats (standard error {error:.1f}). Pass "
+            "n_classes='auto', or the number that you know.",
+            ClassesWarning,
             stacklevel=4,
         )
     if clf.pairing == "auto" and clf.pairing_ == "free":
         warnings.warn(
             f"Pairs were not formed at random: {clf.pairing_test_}. Using free pair shares; "
             "pass pairing='random' if you know better.",
-            UserWarning,
+            PairingWarning,
             stacklevel=4,
         )
     if clf.error_rate != 0.0 and clf.pairing_ in ("random", "free"):
@@ -66,6 +89,6 @@ def warn_of(clf: Any, information: float) -> None:
             "An error rate is not reliable for pairs that were found rather than asked about: "
             "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
             "error_rate=0.0.",
-            UserWarning,
+            ErrorRateWarning,
             stacklevel=4,
         )

@@ -12,14 +12,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
 from likewise.classifiers.rows import WeakRows, read_rows
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine
+from likewise.exceptions import PriorWarning
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_likelihood import PairLikelihoodPrior
 from likewise.statements.folds import PairKFold
@@ -73,6 +74,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         array of shape (n_rows,)
         """
         check_is_fitted(self)
+        self._check_scoring()
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
@@ -116,7 +118,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
                 f"The estimated prior is uncertain ({estimate}), and the SU risk divides by "
                 "2 * prior - 1: do not trust this fit; pass prior=... if you know it, or use "
                 "likewise.PairClassifier, which needs none.",
-                UserWarning,
+                PriorWarning,
                 stacklevel=4,
             )
         return check_prior(self.prior_)

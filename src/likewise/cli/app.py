@@ -69,6 +69,7 @@ app = typer.Typer(
     cls=_PlainGroup,
     add_completion=False,
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -21,7 +21,7 @@ from likewise.cli.inputs import (
 )
 from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
-    ClassesOption,
+    CountOption,
     ErrorsOption,
     Pairing,
     PairingOption,
@@ -94,7 +94,7 @@ def fit(
         PositiveClass | None,
         typer.Option(help="Which class is +1, since pairs cannot tell: majority, if not given."),
     ] = None,
-    classes: ClassesOption = None,
+    classes: CountOption = None,
     pairing: PairingOption = None,
     errors: ErrorsOption = None,
     known: Annotated[
@@ -164,6 +164,7 @@ def fit(
         "rewrite": (rewrite or RewriteName.AUTO).value,
     }
     settings = statement_settings(classes, pairing, errors)
+    _refuse_auto(settings["n_classes"], known, model)
     columns = chosen_columns(id_column, features, drop)
     has_trees = model is ModelName.TREES
     if has_trees and engine is not None:
@@ -180,7 +181,7 @@ def fit(
             if engine is None:
                 check_consistent(inputs)
             pipeline = su_pipeline(inputs, **chosen, **common)
-        names = {} if known is None else _read_known(known, inputs, classes or 2)
+        names = {} if known is None else _read_known(known, inputs, settings["n_classes"])
         with waiting("Fitting") if engine is None else nullcontext():
             summary = _learn_and_save(pipeline, inputs, names, output)
             if rows is not None:
@@ -249,7 +250,13 @@ def _check_rows_file(rows: Path, output: Path, files: Sequence[Path]) -> None:
         raise ValueError(f"--rows and --output both name {rows}; name two files.")
 
 
-def _read_known(path: Path, inputs: "Inputs", n_classes: int) -> dict[str, Any]:
+def _refuse_auto(n_classes: Any, known: Path | None, model: Any) -> None:
+    if n_classes == "auto":
+        alone = "needs a number of classes: give it instead of --classes auto."
+        refuse_given({"--known": known, "--model trees": model}, alone)
+
+
+def _read_known(path: Path, inputs: "Inputs", n_classes: Any) -> dict[str, Any]:
     from likewise.io import read_known
 
     return known_option(read_known(path, inputs.table), n_classes)

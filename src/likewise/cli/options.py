@@ -8,6 +8,7 @@ import typer
 
 __all__ = [
     "ClassesOption",
+    "CountOption",
     "ErrorsOption",
     "Pairing",
     "PairingOption",
@@ -16,6 +17,9 @@ __all__ = [
     "refuse_given",
     "statement_settings",
 ]
+
+
+_MOST_CLASSES = 10_000
 
 
 class Pairing(StrEnum):
@@ -29,6 +33,15 @@ class Pairing(StrEnum):
 
 ClassesOption = Annotated[
     int | None, typer.Option("--classes", min=2, help="Number of classes: 2, if not given.")
+]
+CountOption = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="auto|NUMBER",
+        help="Number of classes: 2, if not given. auto takes the smallest number that held-out "
+        "pairs do not clearly speak against.",
+    ),
 ]
 PairingOption = Annotated[
     Pairing | None,
@@ -61,14 +74,22 @@ TrustOption = Annotated[
 
 
 def statement_settings(
-    classes: int | None, pairing: Pairing | None, errors: str | None
+    classes: str | None, pairing: Pairing | None, errors: str | None
 ) -> dict[str, int | str | float]:
     """Return these options as arguments of the library."""
     return {
-        "n_classes": classes or 2,
+        "n_classes": _n_classes(classes),
         "pairing": (pairing or Pairing.AUTO).value,
         "error_rate": _error_rate(errors),
     }
+
+
+def _n_classes(classes: str | None) -> int | str:
+    if classes is None or classes == "auto":
+        return classes or 2
+    if not (classes.isascii() and classes.isdigit() and 2 <= int(classes) <= _MOST_CLASSES):
+        raise ValueError(f"--classes takes auto or a number from 2 on, but got {classes!r}.")
+    return int(classes)
 
 
 def _error_rate(errors: str | None) -> float | str:

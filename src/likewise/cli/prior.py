@@ -18,7 +18,7 @@ from likewise.cli.inputs import (
 )
 from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
-    ClassesOption,
+    CountOption,
     ErrorsOption,
     PairingOption,
     check_level,
@@ -59,7 +59,7 @@ def prior(
     level: Annotated[
         float, typer.Option(help="Level of the interval, which km1 and km2 do not have.")
     ] = 0.95,
-    classes: ClassesOption = None,
+    classes: CountOption = None,
     pairing: PairingOption = None,
     errors: ErrorsOption = None,
     id_column: IdColumn = None,
@@ -112,15 +112,25 @@ def _estimate(
     estimate: PriorEstimate
     if method in {Method.PAIR_LIKELIHOOD, Method.PAIR_MOMENTS}:
         estimator: Any = PairMomentPrior(**common)
-        if method is Method.PAIR_LIKELIHOOD:
-            estimator = PairLikelihoodPrior(**settings, **common)
         with waiting("Estimating"):
+            if method is Method.PAIR_LIKELIHOOD:
+                settings = {**settings, "n_classes": _number(X, y, settings, seed)}
+                estimator = PairLikelihoodPrior(**settings, **common)
             estimate = estimator.fit(X, y).estimate_
             return estimate
     with counting("Estimating") as progress:
         variant: Literal["km1", "km2"] = "km1" if method is Method.KM1 else "km2"
         estimate = KernelMeanPrior(variant, progress=progress).fit(X, y).estimate_
         return estimate
+
+
+def _number(X: Any, y: Any, settings: dict[str, Any], seed: int) -> int:
+    """Return the number of classes, given or chosen by held-out pairs."""
+    from likewise import PairClassifier
+
+    if settings["n_classes"] != "auto":
+        return int(settings["n_classes"])
+    return int(PairClassifier(**settings, random_state=seed).fit(X, y).n_classes_)
 
 
 @dataclass(frozen=True)

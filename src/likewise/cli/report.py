@@ -20,7 +20,7 @@ from likewise.cli.inputs import (
 )
 from likewise.cli.magnitudes import check_magnitudes
 from likewise.cli.options import (
-    ClassesOption,
+    CountOption,
     ErrorsOption,
     PairingOption,
     TrustOption,
@@ -60,7 +60,7 @@ def report(
         typer.Option("--output", "-o", help="Save the report too: .html with pictures, or .json."),
     ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    classes: ClassesOption = None,
+    classes: CountOption = None,
     pairing: PairingOption = None,
     errors: ErrorsOption = None,
     id_column: IdColumn = None,

@@ -11,8 +11,8 @@ import typer
 from likewise.cli.terminal import Json, note, say, show_json, track
 
 if TYPE_CHECKING:
-    from likewise.experiments.document import Section, Table
     from likewise.experiments.experiment import Experiment, Plan
+    from likewise.pages.document import Section, Table
 
 __all__ = ["ABOUT", "reproduce"]
 
@@ -104,9 +104,9 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     from likewise.experiments.experiment import RECORDS
     from likewise.experiments.facts import facts_of
     from likewise.experiments.markdown import write_markdown
-    from likewise.experiments.report import write_report
     from likewise.experiments.runner import read_records
     from likewise.experiments.statistics import results
+    from likewise.pages.report import write_report
 
     plans = _plans_of_all(wishes) if chosen is None else [_plan_of(EXPERIMENTS[chosen], wishes)]
     new = _run_plans(plans, wishes)
@@ -241,7 +241,7 @@ def _draw(table: "Table", title: str) -> Any:
 
 def _without_prose(table: "Table") -> "Table":
     """Leave out columns of sentences."""
-    from likewise.experiments.document import Table
+    from likewise.pages.document import Table
 
     kept = [
         place
@@ -257,7 +257,7 @@ def _without_prose(table: "Table") -> "Table":
 
 def _narrow(table: "Table") -> "Table":
     """Turn a table round if that makes it narrower."""
-    from likewise.experiments.document import Cell, Table
+    from likewise.pages.document import Cell, Table
 
     if len(table.header) <= len(table.rows) + 1:
         return table

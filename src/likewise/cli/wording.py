@@ -25,6 +25,9 @@ _OPTIONS = {
     ),
     "pass error_rate='auto' if": "add --errors auto if",
     "Pass a smaller n_classes": "Give fewer --classes",
+    "Pass n_classes='auto', or the number that you know": (
+        "Give --classes auto, or the number that you know"
+    ),
     "or choose the kinds of pairs with rewrite=...": (
         "which there are where pairs are more, or choose the kinds of pairs with --rewrite"
     ),
@@ -64,15 +67,10 @@ def interval_in_words(interval: Sequence[float], level: float) -> str:
 
 
 def class_names(classes: Sequence[Any]) -> list[str]:
-    """Return the names of classes; -1 and +1 with their signs.
+    """Return the names of classes; -1 and +1 with their signs."""
+    from likewise.report.page import class_names
 
-    Examples
-    --------
-    >>> from likewise.cli.wording import class_names
-    >>> class_names([-1, 1]), class_names(["no", "yes"]), class_names([0, 1, 2])
-    (['-1', '+1'], ['no', 'yes'], ['0', '1', '2'])
-    """
-    return ["-1", "+1"] if list(classes) == [-1, 1] else [str(label) for label in classes]
+    return class_names(classes)
 
 
 def statements_in_words(similar: int, dissimilar: int, groups: int) -> list[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from likewise.experiments.document import Cell, Section, Table
 from likewise.experiments.methods import title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import group, mean_of
+from likewise.pages.document import Cell, Section, Table
 
 __all__ = ["WHY", "compare_with_paper"]
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from likewise.datasets.catalogue import CATALOGUE
 from likewise.experiments.against_paper import compare_with_paper
 from likewise.experiments.classification import learn
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.methods import (
     METHODS,
@@ -26,6 +25,7 @@ from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
 from likewise.experiments.statistics import Mean, group, mean_of, not_worse
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Picture, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
-from likewise.experiments.document import Section
 from likewise.experiments.runner import (
     SETTINGS,
     Measure,
@@ -24,6 +23,7 @@ from likewise.experiments.runner import (
     run_trials,
 )
 from likewise.experiments.samples import check_pools
+from likewise.pages.document import Section
 
 __all__ = ["RECORDS", "Experiment", "Plan", "prepare_again", "run"]
 

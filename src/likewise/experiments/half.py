@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from likewise.experiments.classification import learn
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.figures import legend_of_all, panels
 from likewise.experiments.methods import METHODS, SHARING, WithMethods, ordered, title_of
@@ -17,6 +16,7 @@ from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
 from likewise.experiments.statistics import group, mean_of
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Picture, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

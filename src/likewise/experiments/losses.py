@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise._types import FloatArray
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import group
+from likewise.pages.document import Cell, Picture, Section, Table
 from likewise.su.losses import LOSSES
 from likewise.su.risk import similar_loss, unlabeled_loss
 

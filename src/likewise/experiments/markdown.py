@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.io import replacing
+from likewise.pages.document import Cell, Picture, Section, Table
 
 __all__ = ["write_markdown"]
 

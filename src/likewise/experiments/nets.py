@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.experiments.document import Cell, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.published import SPHEREPAIR_METHODS, SPHEREPAIR_MNIST
 from likewise.experiments.runner import Record
 from likewise.experiments.statistics import group, mean_of
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Section, Table
 from likewise.statements.packing import pack
 
 __all__ = ["EXPERIMENT", "METHODS", "NetMethod", "measure", "sections"]

@@ -14,13 +14,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from likewise.datasets.catalogue import CATALOGUE
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.figures import panels_by_dataset
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, Task, draw_task
 from likewise.experiments.statistics import Mean, group, mean_of, not_worse
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Picture, Section, Table
 from likewise.prior import PairLikelihoodPrior, PairMomentPrior, PriorEstimate
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 Words and rounding only: what is averaged and compared is decided elsewhere.
 """
 
-from likewise.experiments.document import Cell
 from likewise.experiments.statistics import Mean
+from likewise.pages.document import Cell
 
 __all__ = ["mean_cell"]
 

@@ -18,13 +18,13 @@ from sklearn.linear_model import LogisticRegression
 from likewise._types import FloatArray
 from likewise.classifiers import SUClassifier
 from likewise.datasets import SUSample, sample_su
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.figures import log_axis
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, pool, standardise
 from likewise.experiments.statistics import group, mean_of
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Picture, Section, Table
 from likewise.su.losses import LOSSES, get_loss
 from likewise.su.risk import error_bound, similar_term_variance, su_risk_of_decisions
 

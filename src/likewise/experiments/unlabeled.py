@@ -14,13 +14,13 @@ import numpy as np
 
 from likewise.classifiers import SUClassifierCV
 from likewise.datasets.catalogue import CATALOGUE
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.figures import panels_by_dataset
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw, draw_task, pool
 from likewise.experiments.statistics import Mean, group, mean_of
 from likewise.experiments.tables import mean_cell
+from likewise.pages.document import Cell, Picture, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.exceptions import DataWarning
 from likewise.io.arrow import (
     NUMBER,
     Column,
@@ -162,6 +163,7 @@ def _warn_of_numbers_in_text(table: Table, name: str) -> None:
             f"{_cell(table, name, stray)}: {listed([column[stray].as_py()])} among numbers makes "
             "the whole column text, each value a category of its own; correct it if numbers were "
             "meant.",
+            DataWarning,
             stacklevel=3,
         )
 

@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from likewise._types import FloatArray
 from likewise.classifiers.scoring import ScoresTrueClasses
+from likewise.engines.rows import is_sparse
 from likewise.nets.fitting import Fitting
 from likewise.nets.judging import Evidence, Verdict
 from likewise.nets.losses import PairLoss
@@ -29,7 +30,7 @@ from likewise.nets.parameters import as_scores, check_parameters
 from likewise.nets.rows import Batch, Rows, read_rows
 from likewise.nets.sampler import population_of
 from likewise.search.settings import Settings, check_pairing, default_pairing
-from likewise.statements.labels import WeakLabels, statements_for
+from likewise.statements.labels import TableLabels, WeakLabels, statements_for
 from likewise.statements.statements import Statements
 
 __all__ = ["PairNetClassifier"]
@@ -153,6 +154,8 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
     >>> net.score(X, classes) > 0.9
     True
     """
+
+    _scorer = "pair_log_likelihood_scorer"
 
     AUTO_NEIGHBORS: ClassVar[int] = 20
 
@@ -430,6 +433,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         array of shape (n_rows,) or (n_rows, n_classes)
         """
         self.check_is_fitted()
+        self._check_scoring()
         rows = read_rows(X, self.device)
         scores = self.scores_of_rows(rows, np.arange(rows.n_rows)).double().cpu().numpy()
         scores = float(self.criterion_.scale) * scores[:, self.criterion_.order.cpu().numpy()]
@@ -482,13 +486,9 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         -------
         float
         """
+        if is_sparse(y) or isinstance(y, TableLabels) or np.unique(y).size > self.n_classes:
+            self._refuse_weak_labels()
         names, codes = np.unique(np.asarray(y), return_inverse=True)
-        if names.size > self.n_classes:
-            raise ValueError(
-                f"score compares with true classes, but y holds {names.size} values for "
-                f"{self.n_classes} classes; for weak labels use "
-                "likewise.pair_log_likelihood_scorer."
-            )
         found = np.searchsorted(self.classes_, self.predict(X))
         weights = np.ones(codes.size) if sample_weight is None else np.asarray(sample_weight)
         together = np.zeros((self.n_classes, names.size))

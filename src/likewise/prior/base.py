@@ -1,9 +1,12 @@
 """What every prior estimator returns."""
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
+
+from likewise._html import html_table
 
 __all__ = ["PriorEstimate"]
 
@@ -59,6 +62,29 @@ class PriorEstimate:
         shares = ", ".join(f"{share:.3f}" for share in np.ravel(self.value))
         line = f"{names} {shares} ({self._interval_text()}, {self.method})"
         return "; ".join([line, *self.diagnostics.get("notes", [])])
+
+    def _repr_html_(self) -> str:
+        """Show the shares as a table, in a notebook."""
+        values = np.ravel(self.value)
+        names = (
+            ["majority class"] if values.size == 1 else [f"class {k}" for k in range(values.size)]
+        )
+        ends = (
+            [("none", "none")] * values.size
+            if self.interval is None
+            else [
+                tuple(f"{100 * end:.1f} %" for end in row)
+                for row in np.reshape(self.interval, (-1, 2))
+            ]
+        )
+        rows = [
+            (name, f"{100 * value:.1f} %", *end)
+            for name, value, end in zip(names, values, ends, strict=True)
+        ]
+        level = "" if self.level is None else f", {100 * self.level:g} % interval"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.diagnostics.get("notes", []))
+        head = (f"class prior ({self.method}{level})", "estimate", "from", "to")
+        return html_table(head, rows) + notes
 
     def _interval_text(self) -> str:
         if self.interval is None or self.level is None:

@@ -9,10 +9,10 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from likewise._sklearn import Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
 from likewise.engines.rows import is_sparse
 from likewise.prior.base import PriorEstimate

@@ -11,8 +11,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from likewise._sklearn import Interval, StrOptions
 from likewise.beliefs.fresh import FreshLikelihood
 from likewise.engines.rows import count_positions
 from likewise.prior.base import PriorEstimate

@@ -11,11 +11,11 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from likewise._sklearn import Interval, _fit_context
 from likewise._types import FloatArray
 from likewise.beliefs.expansion import Counts
 from likewise.engines import Block, Engine, PairSource, Part, open_engine

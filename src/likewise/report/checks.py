@@ -38,6 +38,12 @@ class Check:
     text : str
         The finding in plain words.
     p_value : float or None
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.Check("pairs formed at random", True, "nothing speaks against it.", 0.4).passed
+    True
     """
 
     name: str

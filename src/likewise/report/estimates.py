@@ -4,20 +4,26 @@ Nothing here knows how the numbers were found.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._html import html_table
 from likewise._types import FloatArray
 from likewise.report.checks import Check
+from likewise.report.curves import CalibrationCurve, ThresholdCurve
+from likewise.report.suggestions import Suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Estimate", "LabelFreeReport"]
+__all__ = ["TITLE", "Estimate", "LabelFreeReport"]
+
+TITLE = "How accurate is this classifier? A report without labels"
 
 _OfTwo = Any
 """An `Estimate` where there are two classes; see `LabelFreeReport` for more."""
@@ -25,7 +31,14 @@ _OfTwo = Any
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval."""
+    """A value with its interval.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> print(lw.Estimate(0.9, (0.87, 0.93)))
+    0.900 (0.870 to 0.930)
+    """
 
     value: float
     interval: tuple[float, float]
@@ -71,6 +84,33 @@ class LabelFreeReport:
         statements, of an unlabeled row beside fresh pairs given its features.
     predictions : integer array of shape (n_rows,)
         Position of the predicted class among these.
+    confusion : array of shape (n_classes, n_classes)
+        Share of all rows that are of a class (row) and predicted to be of one (column).
+    baseline : Estimate or None
+        Accuracy of the rule that calls every row as the majority is.
+    roc_auc, average_precision : Estimate or None
+        Areas under the ROC curve and the precision-recall curve, for two classes, of a classifier
+        that has probabilities or decision values.
+    curve : ThresholdCurve or None
+        The rates at other thresholds.
+    calibration : CalibrationCurve or None
+        Whether the classifier's probabilities are as large as the statements say.
+    suggestions : tuple of Suggestion
+        What would help, what helps most first.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(3000, separation=3, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 200, 200, prior=0.7, random_state=0)
+    >>> clf = lw.SUClassifier(prior=0.7, alpha=0.1).fit(*sample.pack())
+    >>> report = lw.label_free_report(clf, *sample.pack(), random_state=0)
+    >>> report.accuracy.value > report.baseline.value
+    True
+    >>> bool(report.roc_auc.value > 0.9)
+    True
+    >>> report.to_html()[:15]
+    '<!DOCTYPE html>'
     """
 
     accuracy: Estimate
@@ -86,10 +126,19 @@ class LabelFreeReport:
     checks: tuple[Check, ...]
     probabilities: FloatArray
     predictions: NDArray[np.intp]
+    confusion: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    baseline: Estimate | None = None
+    roc_auc: Estimate | None = None
+    average_precision: Estimate | None = None
+    curve: ThresholdCurve | None = None
+    calibration: CalibrationCurve | None = None
+    suggestions: tuple[Suggestion, ...] = ()
 
     def _estimates(self) -> Iterator[tuple[str, str, Estimate]]:
         """Yield the name, the title and the estimate of everything there is."""
         yield "accuracy", "accuracy", self.accuracy
+        if self.baseline is not None:
+            yield "baseline", "majority-class baseline", self.baseline
         if self.true_positive_rate is not None:
             yield "true_positive_rate", "true-positive rate", self.true_positive_rate
             yield "false_positive_rate", "false-positive rate", self.false_positive_rate
@@ -101,6 +150,9 @@ class LabelFreeReport:
                     yield title, title, estimate
         if self.pair_agreement is not None:
             yield "pair_agreement", "similar pairs that agree", self.pair_agreement
+        if self.roc_auc is not None and self.average_precision is not None:
+            yield "roc_auc", "area under the ROC curve", self.roc_auc
+            yield "average_precision", "average precision", self.average_precision
 
     def __str__(self) -> str:
         how = "cross-fitted" if self.cross_fitted else "held-out"
@@ -114,14 +166,61 @@ class LabelFreeReport:
         lines.append("Assumptions:")
         marks = {True: "holds", False: "DOUBTFUL", None: "not tested"}
         lines += [f"  {check.name}: {marks[check.passed]}; {check.text}" for check in self.checks]
+        if self.suggestions:
+            lines.append("What would help:")
+            lines += [f"  {one.name}: {one.text}" for one in self.suggestions]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Show the estimates and the checks as tables, in a notebook."""
+        rows = [
+            (title, f"{100 * one.value:.1f} %", *(f"{100 * end:.1f} %" for end in one.interval))
+            for _, title, one in self._estimates()
+        ]
+        marks = {True: "holds", False: "doubtful", None: "not tested"}
+        checks = [(check.name, marks[check.passed], check.text) for check in self.checks]
+        head = ("measure", "estimate", "from", "to")
+        return (
+            f"<p>{escape(str(self).splitlines()[0])}</p>{html_table(head, rows)}"
+            f"{html_table(('assumption', 'verdict', 'finding'), checks)}"
+        )
+
+    def to_html(self, path: Any = None, *, title: str = TITLE) -> str:
+        """Return the report as a page that needs nothing beside it, and save it if asked to.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to save it too.
+        title : str, optional
+
+        Returns
+        -------
+        str
+            The text of an HTML file. Pictures are in it where matplotlib is installed.
+        """
+        from likewise.report.page import report_page
+
+        return report_page(self, path, title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers and texts, ready for JSON; what there is not for these classes is None."""
-        names = ("accuracy", "true_positive_rate", "false_positive_rate", "prior", "pair_agreement")
+        names = (
+            "accuracy",
+            "baseline",
+            "true_positive_rate",
+            "false_positive_rate",
+            "prior",
+            "pair_agreement",
+            "roc_auc",
+            "average_precision",
+        )
         return {
             **{name: _plain(getattr(self, name)) for name in names},
             "recall": _plain(self.recall),
+            "confusion": self.confusion.tolist(),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "suggestions": [asdict(one) for one in self.suggestions],
             "level": self.level,
             "cross_fitted": self.cross_fitted,
             "n_pairs": self.n_pairs,

@@ -21,6 +21,7 @@ from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
 from likewise.beliefs.expansion import Counts
 from likewise.beliefs.fresh import FreshLikelihood, in_order
 from likewise.engines.rows import row_numbers
+from likewise.report.curves import areas
 from likewise.statements.labels import row_sets_of
 
 __all__ = ["Judgement", "agreement", "draw_values", "judge"]
@@ -56,6 +57,8 @@ class Judgement:
         Weights of the rows of a table among all rows there could be. (Fresh pairs have their own.)
     vector : array of shape (n_classes + 1,)
         Logarithm of the scale, b, and the offsets of all classes but the first.
+    ranks : array of shape (n_rows,), or None
+        What the classifier ranks rows by, high for the second of two classes.
     """
 
     scores: FloatArray
@@ -64,6 +67,7 @@ class Judgement:
     likelihood: Likelihood
     population: FloatArray
     vector: FloatArray
+    ranks: FloatArray | None = None
 
     @cached_property
     def _says(self) -> FloatArray:
@@ -125,6 +129,23 @@ class Judgement:
         weights, probabilities = self.known(beliefs, factors)
         return _rates(_joint(weights, probabilities, self.predictions))
 
+    def areas(self, beliefs: Beliefs, factors: FloatArray | None = None) -> FloatArray:
+        """Return the area under the ROC curve and the average precision, of two classes."""
+        if self.ranks is None:
+            return np.full(2, np.nan)
+        weights, probabilities = self.known(beliefs, factors)
+        return areas(self.ranks, weights, probabilities[:, 1])
+
+    def confusion(self, beliefs: Beliefs) -> FloatArray:
+        """Return the share of rows of a class (row) that are predicted to be of one (column)."""
+        weights, probabilities = self.known(beliefs)
+        return _joint(weights, probabilities, self.predictions).T
+
+    def attainable(self, beliefs: Beliefs) -> float:
+        """Return how often the likeliest class is right, by what scores tell of it."""
+        weights = self.known(beliefs)[0]
+        return float(weights @ np.exp(self.log_p.max(axis=1)))
+
     def lag(self, beliefs: Beliefs, own: IntArray, clones: IntArray) -> FloatArray:
         """Return how far the clones, which saw fewer rows, fall behind the classifier itself.
 
@@ -156,6 +177,7 @@ def judge(
     predictions: IntArray,
     likelihood: Likelihood,
     population: FloatArray | None = None,
+    ranks: FloatArray | None = None,
 ) -> tuple[Judgement, Beliefs]:
     """Explain statements by scores and predictions.
 
@@ -167,6 +189,8 @@ def judge(
     likelihood : Likelihood
     population : array of shape (n_rows,), optional
         Weights of a table's rows; by default all count alike.
+    ranks : array of shape (n_rows,), optional
+        What the classifier ranks rows by.
 
     Returns
     -------
@@ -179,7 +203,7 @@ def judge(
     population = np.ones(n_rows) if population is None else population
     first = np.exp(log_probabilities(scores))
     found = _match(_joint(population / population.sum(), first, predictions))
-    start = Judgement(scores, predictions, found, likelihood, population, np.zeros(k + 1))
+    start = Judgement(scores, predictions, found, likelihood, population, np.zeros(k + 1), ranks)
     return _explain(start)
 
 
@@ -215,7 +239,7 @@ def _precision(judged: Judgement) -> FloatArray:
 def draw_values(
     judged: Judgement, beliefs: Beliefs, random_state: np.random.RandomState
 ) -> FloatArray:
-    """Draw accuracy, recalls, shares and pair agreement as they could have been as well.
+    """Draw accuracy, recalls, shares, pair agreement and areas as they could have been as well.
 
     Parameters
     ----------
@@ -226,7 +250,7 @@ def draw_values(
 
     Returns
     -------
-    array of shape (n_draws, 2 + 2 n_classes)
+    array of shape (n_draws, 4 + 2 n_classes)
     """
     if isinstance(judged.likelihood, FreshLikelihood):
         return _bootstrap(judged, judged.likelihood, random_state)
@@ -247,9 +271,11 @@ def _bootstrap(
                 scores=judged.scores[chosen],
                 predictions=judged.predictions[chosen],
                 likelihood=drawn,
+                ranks=None if judged.ranks is None else judged.ranks[chosen],
             )
         )
-        draws.append(np.append(again.values(found), agreement(again.predictions, drawn)[0]))
+        agreed = agreement(again.predictions, drawn)[0]
+        draws.append(np.concatenate([again.values(found), [agreed], again.areas(found)]))
     return np.array(draws)
 
 
@@ -278,13 +304,15 @@ def _posterior(
     held = replace(judged, likelihood=judged.likelihood.held(beliefs))
     near = held.evaluate(beliefs)
     value, error = agreement(judged.predictions, judged.likelihood)
-    draws = []
+    draws, ranked = [], []
     for vector in _coefficients(held, random_state):
         here = held.at(vector)
         factors = random_state.standard_exponential(judged.predictions.size)
-        draws.append(here.values(here.evaluate(near), factors))
+        found = here.evaluate(near)
+        draws.append(here.values(found, factors))
+        ranked.append(here.areas(found, factors))
     agreed = value + error * random_state.standard_normal(_N_DRAWS)
-    return np.column_stack([draws, agreed])
+    return np.column_stack([draws, agreed, ranked])
 
 
 def _coefficients(judged: Judgement, random_state: np.random.RandomState) -> FloatArray:

@@ -18,7 +18,9 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import as_table, is_sparse
+from likewise.exceptions import NoSignalError
 from likewise.report.checks import Check, check_independence, check_moment_ratios
+from likewise.report.details import check_classes, details_of
 from likewise.report.estimates import Estimate, LabelFreeReport
 from likewise.report.judgement import Judgement, agreement, draw_values, judge
 from likewise.report.predictions import (
@@ -26,6 +28,7 @@ from likewise.report.predictions import (
     cross_fitted,
     innermost,
     read_classes,
+    read_scores,
     reference_rows,
 )
 from likewise.scores.features import column_scale
@@ -48,10 +51,6 @@ _SIGNAL = 3.0
 _CLONES = 0.25
 """Standard deviation of how far clones and classifier differ in a rate, per share of rows on which
 they disagree: if half of those were right by luck, with a margin."""
-
-
-class NoSignalError(ValueError):
-    """The statements do not say enough to judge a classifier."""
 
 
 def label_free_report(
@@ -141,7 +140,8 @@ def label_free_report(
     table = reference_rows(clf, some.rows)
     classes = read_classes(clf, some.rows)
     learned = _learn(table, some.statements, len(classes.labels), how, random)
-    predicted = Predicted(classes.codes, classes.codes, classes.codes[None])
+    scores = read_scores(clf, some.rows, len(classes.labels))
+    predicted = Predicted(classes.codes, classes.codes, classes.codes[None], scores)
     if trained_on_same_pairs:
         _check_folds(learned)
         predicted = cross_fitted(
@@ -150,14 +150,21 @@ def label_free_report(
     _check_signal(learned, predicted)
     with threadpool_limits(1, user_api="blas"):
         judged, beliefs = judge(
-            learned.candidate.scores, predicted.held_out, learned.likelihood, population
+            learned.candidate.scores,
+            predicted.held_out,
+            learned.likelihood,
+            population,
+            predicted.scores.ranks,
         )
         draws = draw_values(judged, beliefs, random)
         checks = _checks(judged, learned, how, random)
+        rates = _estimates(judged, beliefs, draws, predicted, classes.labels, level)
+        details = details_of(judged, beliefs, draws, predicted, rates, level)
     alone = learned.likelihood.population
     is_counted = population[alone] > 0
     return LabelFreeReport(
-        **_estimates(judged, beliefs, draws, predicted, classes.labels, level),
+        **rates,
+        **details,
         level=level,
         cross_fitted=trained_on_same_pairs,
         n_pairs=learned.likelihood.statements.count,
@@ -173,6 +180,12 @@ class _How(NamedTuple):
 
     pairing: str
     error_rate: float | None
+
+    def settings(self, n_classes: int) -> Settings:
+        """Return how to learn a reference score."""
+        return Settings(
+            _N_FOLDS, n_classes=n_classes, pairing=self.pairing, error_rate=self.error_rate
+        )
 
     @classmethod
     def read(
@@ -255,9 +268,7 @@ def _learn(
 ) -> Learned:
     """Learn the reference score."""
     maps = feature_maps("auto", table.shape[1], random_state, is_sparse_table=is_sparse(table))
-    settings = Settings(
-        _N_FOLDS, n_classes=n_classes, pairing=how.pairing, error_rate=how.error_rate
-    )
+    settings = how.settings(n_classes)
     return learn(MemoryRows(table, statements), maps, settings, random_state)
 
 
@@ -323,7 +334,7 @@ def _estimates(
         low, high = min(low, 1.0 - unseen[j]), max(high, unseen[j])
         return Estimate(value, (max(float(low), 0.0), min(float(high), 1.0)))
 
-    draws = draws + np.append(shift, 0.0)
+    draws = draws + np.append(shift, np.zeros(3))
     values = np.append((values + shift).clip(0.0, 1.0), agreed)
     wider = CROSS_FITTED**-0.5
     found = [
@@ -339,7 +350,7 @@ def _estimates(
         "prior": found[-1] if is_two else shares,
         "true_positive_rate": found[2] if is_two else None,
         "false_positive_rate": _opposite(found[1]) if is_two else None,
-        "pair_agreement": None if np.isnan(agreed) else estimate(-1, agreed, 0.0, 1.0),
+        "pair_agreement": None if np.isnan(agreed) else estimate(1 + 2 * k, agreed, 0.0, 1.0),
     }
 
 
@@ -362,7 +373,12 @@ def _checks(
 ) -> tuple[Check, ...]:
     if not learned.has_signal:
         return (Check("assumptions", None, "the reference score is too weak to test them."),)
-    found, likelihood = [_check_pairing(learned, how)], learned.likelihood
+    likelihood = learned.likelihood
+    settings = how.settings(likelihood.n_classes)
+    found = [
+        _check_pairing(learned, how),
+        check_classes(learned, settings, np.random.RandomState(0)),
+    ]
     links = likelihood.links
     reason = None
     if not likelihood.statements.is_fresh:

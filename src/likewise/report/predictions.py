@@ -10,23 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logit
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from likewise._types import FloatArray
 from likewise.beliefs.base import HeldOut
 from likewise.classifiers.pair import PairClassifier
+from likewise.classifiers.saying import unsaid
 from likewise.engines.rows import take_rows
 from likewise.scores.encoding import as_numbers
+from likewise.search.crossfit import aligned
 from likewise.statements.known import is_missing
 from likewise.statements.packing import labels_of
 
 __all__ = [
     "Classes",
     "Predicted",
+    "Scores",
     "cross_fitted",
     "innermost",
     "read_classes",
+    "read_scores",
     "reference_rows",
+    "unfitted",
 ]
 
 IntArray = NDArray[np.intp]
@@ -55,6 +62,33 @@ class Classes:
 
 
 @dataclass(frozen=True)
+class Scores:
+    """What a classifier says beside the class that it predicts.
+
+    Attributes
+    ----------
+    probabilities : array of shape (n_rows, n_classes), or None
+        None if it has none.
+    ranks : array of shape (n_rows,), or None
+        What rows are ranked by, high for the second of two classes: log-odds, or decision values.
+        None for more than two classes.
+    """
+
+    probabilities: FloatArray | None = None
+    ranks: FloatArray | None = None
+
+    def named(self, order: IntArray) -> "Scores":
+        """Return the scores with class k in the place ``order[k]``."""
+        if np.all(np.diff(order) > 0):
+            return self
+        given, ranks = self.probabilities, self.ranks
+        return Scores(
+            None if given is None else given[:, np.argsort(order)],
+            None if ranks is None else -ranks,
+        )
+
+
+@dataclass(frozen=True)
 class Predicted:
     """What is predicted for all rows, as class numbers.
 
@@ -66,11 +100,17 @@ class Predicted:
         By the classifier itself.
     clones : integer array of shape (n_clones, n_rows)
         By every clone; the classifier itself where there are none.
+    scores : Scores
+        Of classes, by a classifier that did not learn from the row.
+    all_ranks : array of shape (1 + n_clones, n_rows), or None
+        What the classifier itself and every clone rank rows by, where all do.
     """
 
     held_out: IntArray
     own: IntArray
     clones: IntArray
+    scores: "Scores"
+    all_ranks: FloatArray | None = None
 
 
 def reference_rows(clf: Any, X: Any) -> Any:
@@ -163,6 +203,35 @@ def _predicted(clf: Any, X: Any) -> NDArray[Any]:
     return predicted
 
 
+def read_scores(clf: Any, X: Any, n_classes: int) -> Scores:
+    """Return class probabilities, or decision values of two classes, where there are any.
+
+    Parameters
+    ----------
+    clf : fitted classifier
+    X : table of shape (n_rows, n_columns)
+    n_classes : int
+    """
+    for name in ("predict_proba", "decision_function"):
+        method = getattr(clf, name, None)
+        if method is None:
+            continue
+        try:
+            found = np.asarray(method(X), dtype=np.float64)
+        except (AttributeError, NotImplementedError, TypeError, ValueError):
+            continue  # such as an SVC that was fitted without probabilities
+        if not np.isfinite(found).all():
+            continue
+        if name == "predict_proba" and found.shape == (X.shape[0], n_classes):
+            if n_classes > 2:
+                return Scores(found)
+            odds = logit(found[:, 1].clip(1e-12, 1.0 - 1e-12))
+            return Scores(found, np.asarray(odds))
+        if name == "decision_function" and n_classes == 2 and found.size == X.shape[0]:
+            return Scores(None, found.ravel())
+    return Scores()
+
+
 def cross_fitted(
     clf: Any, X: Any, y: Any, parts: Sequence[HeldOut], own: IntArray, n_classes: int
 ) -> Predicted:
@@ -184,13 +253,30 @@ def cross_fitted(
     Predicted
     """
     held_out, clones = own.copy(), []
+    whole = read_scores(clf, X, n_classes)
+    given = None if whole.probabilities is None else whole.probabilities.copy()
+    ranks = None if whole.ranks is None else whole.ranks.copy()
+    all_ranks = [whole.ranks]
     for part in parts:
         train = np.flatnonzero(part.train)
-        refitted = _unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
-        found = _named_like(own, read_classes(refitted, X).codes, n_classes)
+        with unsaid():  # what there is to say was said when the classifier was fitted
+            refitted = unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
+        codes = read_classes(refitted, X).codes
+        order = _order_like(own, codes, n_classes)
+        found = order[codes]
         held_out[part.rows] = found[part.rows]
         clones.append(found)
-    return Predicted(held_out, own, np.array(clones))
+        scores = read_scores(refitted, X, n_classes).named(order)
+        given = _filled(given, scores.probabilities, part.rows)
+        own_ranks = scores.ranks
+        if own_ranks is not None and whole.ranks is not None and given is None:
+            # Decision values have no scale of their own, and clones may differ in it.
+            one, other = own_ranks[:, None], whole.ranks[:, None]
+            own_ranks = aligned(one, one[part.train], other[part.train])[:, 0]
+        ranks = _filled(ranks, own_ranks, part.rows)
+        all_ranks.append(own_ranks)
+    ranked = None if ranks is None else np.array(all_ranks, dtype=np.float64)
+    return Predicted(held_out, own, np.array(clones), Scores(given, ranks), ranked)
 
 
 def _left_of(clf: Any, y: Any, part: HeldOut) -> Any:
@@ -204,14 +290,24 @@ def _left_of(clf: Any, y: Any, part: HeldOut) -> Any:
     return y[part.train]
 
 
-def _named_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
-    """Name classes as in `own`: statements cannot, so a clone may have them in another order."""
+def _filled(
+    whole: FloatArray | None, found: FloatArray | None, rows: NDArray[np.bool_]
+) -> FloatArray | None:
+    """Put in what a clone says of its rows; nothing is known where one says nothing."""
+    if whole is None or found is None:
+        return None
+    whole[rows] = found[rows]
+    return whole
+
+
+def _order_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
+    """Return what classes are called in `own`: statements cannot name them, and clones differ."""
     together = np.zeros((n_classes, n_classes))
     np.add.at(together, (found, own), 1.0)
-    return np.asarray(linear_sum_assignment(together, maximize=True)[1][found], dtype=np.intp)
+    return np.asarray(linear_sum_assignment(together, maximize=True)[1], dtype=np.intp)
 
 
-def _unfitted(clf: Any) -> Any:
+def unfitted(clf: Any) -> Any:
     """Return a clone; one of `PairClassifier` keeps what was chosen instead of choosing again."""
     copy = clone(clf)
     fitted, own = innermost(clf), innermost(copy)  # a search that was not run has none inside
@@ -222,7 +318,7 @@ def _unfitted(clf: Any) -> Any:
 
 def _chosen(clf: PairClassifier) -> dict[str, Any]:
     """Return what a classifier chose, as parameters."""
-    chosen: dict[str, Any] = {"pairing": clf.pairing_}
+    chosen: dict[str, Any] = {"pairing": clf.pairing_, "n_classes": clf.classes_.size}
     if clf.estimator_ is not None:
         return chosen | {"estimator": clone(clf.estimator_)}
     chosen["estimator"] = None

@@ -56,6 +56,15 @@ class PriorSensitivity:
     reference : float
         The prior that was given or estimated.
     feature_names : tuple of str
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(4000, separation=4, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 500, 500, prior=0.7, random_state=0)
+    >>> moved = lw.prior_sensitivity(lw.SUClassifier(prior=0.7), *sample.pack())
+    >>> isinstance(moved, lw.PriorSensitivity), moved.reference
+    (True, 0.7)
     """
 
     priors: FloatArray

@@ -32,7 +32,7 @@ from likewise.search.learn import Learned, standard_error
 from likewise.search.rows import Some
 from likewise.search.settings import Settings
 from likewise.search.tried import Selection, Tried
-from likewise.statements.folds import PairKFold
+from likewise.statements.folds import deal_rows
 from likewise.statements.statements import Statements
 
 __all__ = ["History", "beside", "learn_model", "settles", "starting_point"]
@@ -164,8 +164,7 @@ def learn_model(
     Learned, History
     """
     likelihood = settings.likelihood(statements, known)
-    splitter = PairKFold(settings.cv, shuffle=True, random_state=random_state)
-    parts = parts_of(likelihood, splitter.deal(statements))
+    parts = parts_of(likelihood, deal_rows(settings.cv, statements, random_state))
     task = _Task(estimator, rows, settings.n_classes)
     seeds = [int(seed) for seed in random_state.randint(2**31 - 1, size=len(parts) + 1)]
     firsts = _first_beliefs(likelihood, parts, start)

@@ -36,7 +36,7 @@ from likewise.search.sample import Sample
 from likewise.search.settings import Settings
 from likewise.search.streamed import TableScores, minimise_table
 from likewise.search.tried import Selection, Tried
-from likewise.statements.folds import PairKFold
+from likewise.statements.folds import deal_rows
 
 __all__ = ["Learned", "learn", "standard_error"]
 
@@ -166,8 +166,8 @@ class _Search:
         if known is not None and some.numbers is not None:
             known = known[some.numbers]
         likelihood = self.settings.likelihood(some.statements, known)
-        splitter = PairKFold(self.settings.cv, shuffle=True, random_state=self.random_state)
-        return likelihood, parts_of(likelihood, splitter.deal(some.statements))
+        folds = deal_rows(self.settings.cv, some.statements, self.random_state)
+        return likelihood, parts_of(likelihood, folds)
 
     def _try(
         self,

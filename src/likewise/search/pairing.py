@@ -43,6 +43,12 @@ class PairingTest:
         Shares of the classes among similar pairs that explain them best, classes by size.
     expected_shares : tuple of floats
         Shares that pairs formed at random would have.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.PairingTest(9.2, 0.002, (0.9, 0.1), (0.84, 0.16)).is_rejected
+    True
     """
 
     statistic: float

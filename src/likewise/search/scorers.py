@@ -64,5 +64,17 @@ def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = lw.datasets.make_gaussians(2000, separation=3, random_state=0)
+    >>> X, y = lw.datasets.sample_su(X, y, 200, 200, prior=0.7, random_state=0).pack()
+    >>> clf = lw.SUClassifier(prior=0.7, alpha=0.1)
+    >>> scoring = lw.pair_log_likelihood_scorer
+    >>> scores = cross_val_score(clf, X, y, cv=lw.PairKFold(3), scoring=scoring)
+    >>> scores.shape
+    (3,)
     """
     return pair_log_likelihood(y, estimator.decision_function(X))

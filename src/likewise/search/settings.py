@@ -26,8 +26,8 @@ class Settings:
 
     Attributes
     ----------
-    cv : int
-        Number of folds.
+    cv : int or splitter
+        Number of folds, or what deals rows to them.
     alphas : sequence of floats, or mapping from names of feature maps to such, optional
         By default what `default_alphas` says.
     n_classes : int
@@ -39,7 +39,7 @@ class Settings:
         Feature maps that are worked on side by side.
     """
 
-    cv: int = 5
+    cv: Any = 5
     alphas: Sequence[float] | Mapping[str, Sequence[float]] | None = None
     n_classes: int = 2
     pairing: str = "random"

@@ -24,6 +24,12 @@ class Tried:
         Part of these scores in the chosen ones: one for the line that is chosen, and where that
         is a sum, its weights for the lines it is over.
     chosen : bool
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.Tried("linear", 0.1, 0.25, 0.02, 1.0, True).features
+    'linear'
     """
 
     features: str
@@ -36,7 +42,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class Selection:
-    """All that was tried, in order; prints as a table."""
+    """All that was tried, in order; prints as a table.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> print(lw.Selection((lw.Tried("linear", 0.1, 0.25, 0.02, 1.0, True),)))
+    features     alpha   held-out nats     s.e.   weight
+    linear         0.1          0.2500   0.0200     1.00  <- chosen
+    """
 
     rows: tuple[Tried, ...]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import heapify, heapreplace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from likewise.statements.labels import WeakLabels, read_labels
 from likewise.statements.statements import Statements
 
-__all__ = ["PairKFold"]
+__all__ = ["PairKFold", "deal_rows"]
 
 _LONGEST = 0.25
 """Share of a fold that rows which hang together may fill: they are of few classes, folds not."""
@@ -101,6 +102,38 @@ class PairKFold(BaseCrossValidator):
         folds = self.assign(y)
         for fold in range(self.n_splits):
             yield folds == fold
+
+
+def deal_rows(
+    cv: Any, statements: Statements, random_state: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Return the fold of every row, shape (n_rows,).
+
+    Parameters
+    ----------
+    cv : int, or splitter
+        A number of shuffled folds that keep statements together, or a splitter whose test sets hold
+        every row once. Of a statement that it splits, a part of the data holds one row alone, and
+        that says nothing there.
+    statements : Statements
+    random_state : RandomState
+        Deals out a number of folds.
+    """
+    if isinstance(cv, Integral):
+        return PairKFold(int(cv), shuffle=True, random_state=random_state).deal(statements)
+    if isinstance(cv, PairKFold):
+        return cv.deal(statements)
+    folds = np.full(statements.n_rows, -1, dtype=np.intp)
+    times = np.zeros(statements.n_rows, dtype=np.intp)
+    for number, (_, test) in enumerate(cv.split(np.zeros((statements.n_rows, 1)))):
+        folds[test] = number
+        times[test] += 1
+    if not np.all(times == 1) or folds.max(initial=0) < 1:
+        raise ValueError(
+            f"cv must put every row into one of at least two test sets, as PairKFold and KFold do; "
+            f"{cv!r} does not."
+        )
+    return folds
 
 
 def _dealt(

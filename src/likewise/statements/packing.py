@@ -32,6 +32,13 @@ class WeakSample:
         Rows that stand for all rows: of one table all of them, beside fresh pairs the others.
     statements : Statements
         The statements by row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, likewise as lw
+    >>> sample = lw.unpack(*lw.pack(np.arange(8.0).reshape(4, 2), similar=[(0, 3)]))
+    >>> sample.left, sample.right
+    (array([[0., 1.]]), array([[6., 7.]]))
     """
 
     left: Table

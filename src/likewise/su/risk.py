@@ -48,6 +48,12 @@ class RiskEstimate:
     value : float
     standard_error : float
         Pairs count as units: the two members of a pair are not independent.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> float(lw.RiskEstimate(0.12, 0.02))
+    0.12
     """
 
     value: float

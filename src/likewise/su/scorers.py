@@ -94,6 +94,17 @@ def su_risk_scorer(estimator: Any, X: Any, y: WeakLabels, *, prior: float | None
     -----
     `SUClassifier` and `SUClassifierCV` are scored with the weights of similar and dissimilar pairs
     that they learned with, other classifiers with those of least variance.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = lw.datasets.make_gaussians(2000, separation=3, random_state=0)
+    >>> X, y = lw.datasets.sample_su(X, y, 200, 200, prior=0.7, random_state=0).pack()
+    >>> clf = lw.SUClassifier(prior=0.7, alpha=0.1)
+    >>> scores = cross_val_score(clf, X, y, cv=lw.PairKFold(3), scoring=lw.su_risk_scorer)
+    >>> scores.shape
+    (3,)
     """
     inner = _innermost(estimator)
     if prior is None and not hasattr(inner, "prior_"):

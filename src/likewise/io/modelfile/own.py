@@ -267,7 +267,9 @@ def is_of_classifier(value: Any) -> bool:
 
 
 def _check_pair_classifier(values: Values) -> None:
-    n_classes, weights = values["n_classes"], values["weights_"]
+    n_classes, weights = values.get("n_classes_", values["n_classes"]), values["weights_"]
+    expect(n_classes != "auto", "lacks a number of classes")
+    expect(n_classes == values["classes_"].size, "has another number of classes")
     n_scores = 1 if n_classes == 2 else n_classes
     columns, width = values["feature_map_"].width
     expect(weights.shape == (width + 1, n_scores), f"has weights of the shape {weights.shape}")
@@ -294,7 +296,7 @@ _PAIR_CLASSIFIER = _own(
     "classifiers.pair",
     "PairClassifier",
     parameters={
-        "n_classes": Whole(2, MOST_CLASSES, "classes"),
+        "n_classes": OneOf((Text(("auto",)), Whole(2, MOST_CLASSES))),
         "features": OneOf(
             (
                 Text(("auto", "linear", "rbf")),
@@ -307,6 +309,7 @@ _PAIR_CLASSIFIER = _own(
         "error_rate": _ERROR_RATE,
         "cv": Whole(2, 1000),
         "calibrate": Flag(),
+        "level": SHARE,
         "estimator": OneOf(
             (
                 NOTHING,
@@ -333,13 +336,16 @@ _PAIR_CLASSIFIER = _own(
     },
     optional={
         **FITTED_COLUMNS,
+        "n_classes_": Whole(2, MOST_CLASSES, "classes"),
         "error_rate_": SHARE,
         "error_rate_interval_": _INTERVAL,
         "coef_": Array(("scores", "columns")),
         "intercept_": Array(("scores",)),
         "history_": _only(_HISTORY),
     },
-    derived=frozenset({"estimator_", "labels_", "row_proba_", "suspects_", "wrong_proba_"}),
+    derived=frozenset(
+        {"class_count_", "estimator_", "labels_", "row_proba_", "suspects_", "wrong_proba_"}
+    ),
     check_parameters=_check_pair_parameters,
     check=_check_pair_classifier,
     finish=_finished_pair_classifier,

@@ -1,6 +1,6 @@
 """What a report says, before it is a page: sections of sentences, tables and pictures.
 
-Experiments build these; `likewise.experiments.report` writes them. Nothing here knows of HTML, and
+Experiments build these; `likewise.pages.report` writes them. Nothing here knows of HTML, and
 nothing draws: a picture is a function that draws when it is asked to.
 """
 
@@ -34,7 +34,7 @@ class Cell:
 
     Examples
     --------
-    >>> from likewise.experiments.document import Cell
+    >>> from likewise.pages.document import Cell
     >>> Cell("67.8 (0.5)", value=67.8, bold=True, paper="67.2 (1.0)").value
     67.8
     """
@@ -66,7 +66,7 @@ class Table:
 
     Examples
     --------
-    >>> from likewise.experiments.document import Cell, Table
+    >>> from likewise.pages.document import Cell, Table
     >>> table = Table("Accuracy", ("dataset", "ours"), ((Cell("banana"), Cell("0.81", 0.81)),))
     >>> len(table.rows)
     1
@@ -118,7 +118,7 @@ class Section:
 
     Examples
     --------
-    >>> from likewise.experiments.document import Section
+    >>> from likewise.pages.document import Section
     >>> Section("Class prior", ("How far off the estimates are.",)).tables
     ()
     """

@@ -16,8 +16,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from likewise.experiments.document import Cell, Picture, Section, Table
-from likewise.experiments.report import write_report
+from likewise.pages.document import Cell, Picture, Section, Table
+from likewise.pages.report import write_report
 from tests.chromium import CHROMIUM, DRIVER, FLAGS, least_contrast, needs_chromium
 
 pytestmark = needs_chromium

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from likewise.experiments.document import Cell, Picture, Section, Table
-from likewise.experiments.report import write_report
+from likewise.pages.document import Cell, Picture, Section, Table
+from likewise.pages.report import write_report
 
 VOID = {"meta", "link", "br", "img", "hr"}
 HOSTILE = """</td></script><script>alert("1")</script> & 'quotes' <b>"""

@@ -1,7 +1,7 @@
 """A report as one HTML file that needs nothing beside it: no network, no fonts, no other file.
 
 The page is built as a tree and written out by the standard library, so that no text can be taken
-for markup. What the page says is decided elsewhere: see `likewise.experiments.document`.
+for markup. What the page says is decided elsewhere: see `likewise.pages.document`.
 """
 
 import base64
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from likewise.experiments.document import Cell, Picture, Section, Table
 from likewise.io import check_output, replacing
+from likewise.pages.document import Cell, Picture, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_report"]
+__all__ = ["page_of", "write_report"]
 
 _ENDS_LINE = frozenset(
     {"head", "meta", "title", "link", "style", "header", "section", "h1", "h2", "p", "li", "div"}
@@ -50,8 +50,8 @@ def write_report(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from likewise.experiments.document import Cell, Section, Table
-    >>> from likewise.experiments.report import write_report
+    >>> from likewise.pages.document import Cell, Section, Table
+    >>> from likewise.pages.report import write_report
     >>> row = (Cell("banana"), Cell("67.8", value=67.8, paper="67.2"))
     >>> table = Table("Accuracy, %", ("dataset", "SU"), (row,))
     >>> with TemporaryDirectory() as folder:
@@ -61,12 +61,13 @@ def write_report(
     '<!DOCTYPE html>'
     """
     path = check_output(path)
-    page = _page(title, sections, facts)
+    page = page_of(title, sections, facts)
     with replacing(path) as stream:
         stream.write(page.encode())
 
 
-def _page(title: str, sections: Sequence[Section], facts: Mapping[str, str]) -> str:
+def page_of(title: str, sections: Sequence[Section], facts: Mapping[str, str]) -> str:
+    """Return a report as the text of an HTML file; see `write_report`."""
     script = _resource("report.js")
     body = _element(
         "body",
@@ -315,4 +316,4 @@ def _element(tag: str, *children: Element | str, **attributes: str) -> Element:
 
 
 def _resource(name: str) -> str:
-    return files("likewise.experiments").joinpath(name).read_text(encoding="utf-8")
+    return files("likewise.pages").joinpath(name).read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from likewise.experiments.document import Cell, Section, Table
+from likewise.pages.document import Cell, Section, Table
 
 
 def test_a_cell_is_plain_unless_told_otherwise() -> None:

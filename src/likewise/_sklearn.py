@@ -1,0 +1,57 @@
+"""All that is used of scikit-learn beyond its public interface, in one place.
+
+A new release of scikit-learn may change any of it; the tests of this module say what is relied on.
+"""
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "_fit_context",
+    "is_searched",
+    "labels_scored_against",
+]
+
+
+def labels_scored_against() -> Any:
+    """Return the labels that a metric of scikit-learn will compare predictions with, or None.
+
+    A scorer such as ``"accuracy"`` calls ``predict`` without the labels; they are on the stack.
+    Scorers made of other metrics may know what weak labels are: they are left alone.
+    """
+    for frame in _frames():
+        if frame.f_code.co_name == "_score" and _module(frame) == "sklearn.metrics._scorer":
+            metric = getattr(frame.f_locals.get("self"), "_score_func", None)
+            is_of_sklearn = str(getattr(metric, "__module__", "")).startswith("sklearn.")
+            return frame.f_locals.get("y_true") if is_of_sklearn else None
+    return None
+
+
+def is_searched() -> bool:
+    """Tell whether the caller is scored by a search that turns errors into scores of NaN."""
+    for frame in _frames():
+        if frame.f_code.co_name == "_score" and _module(frame) == _VALIDATION:
+            return not isinstance(frame.f_locals.get("error_score"), str)
+    return False
+
+
+_VALIDATION = "sklearn.model_selection._validation"
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _module(frame: FrameType) -> Any:
+    return frame.f_globals.get("__name__")
