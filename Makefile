@@ -23,10 +23,10 @@ help:
 	@echo "make test-torch  the same with torch installed, so that the tests of nets run too"
 	@echo "make test-all  slow tests too, on both supported scikit-learn releases"
 	@echo "make fuzz      generated cases for FUZZ_SECONDS (300), with seeds to see one again"
-	@echo "make lint      ruff, mypy and the layers of the package"
+	@echo "make lint      ruff, mypy, the layers of the package, spelling and words"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
 	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
-	@echo "make docs      the pages of docs/ as a site in site/"
+	@echo "make docs      the site in site/: pages, tutorials, gallery and API reference (a few minutes)"
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "likewise needs Python 3.11 or newer; set PYTHON=...")'
@@ -77,6 +77,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell -D docs/_style/words.txt -D - README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md docs examples
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
@@ -88,12 +89,13 @@ bench: $(VENV)/.dev
 bench-quick: $(VENV)/.dev
 	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
 
+# Tutorials and gallery are run; a warning is an error.
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist
+	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist site docs/gallery docs/tutorials docs/reference

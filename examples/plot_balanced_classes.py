@@ -22,6 +22,6 @@ for prior in priors:
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, values in accuracy.items():
     ax.plot(priors, values, "o-", label=name)
-ax.plot(priors, priors, color="grey", ls=":", label="majority class")
+ax.plot(priors, priors, color="gray", ls=":", label="majority class")
 ax.set(xlabel="class prior", ylabel="accuracy on new rows")
 ax.legend(frameon=False)

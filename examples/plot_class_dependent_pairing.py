@@ -30,6 +30,6 @@ for place, pairing in enumerate(["random", "auto"]):
     ax.plot([low, high], [place, place], lw=3)
     ax.plot(clf.prior_, place, "o", color="black")
     print(f"pairing={pairing!r}: taken as {clf.pairing_!r}, class prior {clf.prior_:.3f}")
-ax.axvline(0.7, color="grey", ls="--")
+ax.axvline(0.7, color="gray", ls="--")
 ax.set(xlabel="class prior (dashed: the truth)", yticks=[0, 1], ylim=(-0.5, 1.5))
 ax.set_yticklabels(["random", "auto"])

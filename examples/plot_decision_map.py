@@ -2,8 +2,8 @@
 A classifier from pairs alone
 =============================
 
-No row has a label. Somebody said of 60 pairs that their two rows are of the same class, and of 40
-that they are not. The background shows the score that `likewise.PairClassifier` learned.
+No row has a label. Only 60 similar pairs are known, beside 200 unlabeled rows. The background shows
+the score that `likewise.PairClassifier` learned from them.
 """
 
 import likewise as lw

@@ -2,7 +2,7 @@
 Gradient boosting from pairs
 ============================
 
-Any classifier with ``sample_weight`` learns by expectation maximisation. Every round is judged by
+Any classifier with ``sample_weight`` learns by expectation maximization. Every round is judged by
 the log-probability of held-out answers, and the best round is kept.
 """
 

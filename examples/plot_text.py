@@ -10,13 +10,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
 
 import likewise as lw
 
 rng = np.random.default_rng(0)
-topics = ["boat sea sail wind harbour wave", "leaf moss tree root seed soil", "bread oven flour salt"]
-common = "the a of very old new small was in on with and".split()
+topics = ["boat sea sail wind wave", "leaf moss tree root seed", "bread oven flour salt"]
+common = ["the", "a", "of", "very", "old", "new", "small", "was", "in", "on", "with", "and"]
 hidden = rng.integers(3, size=300)
 texts = [" ".join([*rng.choice(topics[k].split(), 2), *rng.choice(common, 8)]) for k in hidden]
 vectors = make_pipeline(TfidfVectorizer(), TruncatedSVD(20, random_state=0)).fit_transform(texts)
@@ -26,7 +27,7 @@ same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
 X, y = lw.pack(vectors, similar=pairs[same], dissimilar=pairs[~same])
 clf = lw.PairClassifier(n_classes=3, features="linear", random_state=0).fit(X, y)
 
-counts = np.array([[np.sum((clf.labels_ == i) & (hidden == j)) for j in range(3)] for i in range(3)])
+counts = confusion_matrix(clf.labels_, hidden)
 plt.figure(figsize=(4.6, 3.6), layout="constrained")
 plt.imshow(counts, cmap="Blues")
 for (i, j), count in np.ndenumerate(counts):

@@ -43,6 +43,7 @@ SUBMODULES = {
     "losses": ("likewise.su.losses", "Losses"),
     "risk": ("likewise.su.risk", "The SU risk"),
     "engines": ("likewise.engines", "Engines"),
+    "exceptions": ("likewise.exceptions", "Warnings and errors"),
     "testing": ("likewise.testing", "Testing"),
 }
 """Public submodules: file name, module, title. Those that do not exist are left out."""
@@ -116,10 +117,8 @@ def _heading(title: str, line: str) -> str:
 
 def _table(module: str, names: list[str]) -> str:
     rows = "\n".join(f"   {name}" for name in names)
-    return (
-        f".. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: names\n   :nosignatures:\n\n"
-        + rows
-    )
+    options = "   :toctree: names\n   :nosignatures:"
+    return f".. currentmodule:: {module}\n\n.. autosummary::\n{options}\n\n{rows}"
 
 
 def _write(app: Sphinx, _config: object) -> None:

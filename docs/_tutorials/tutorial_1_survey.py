@@ -23,8 +23,8 @@ people.head()
 
 # %%
 # The columns are the population of the place of residence, days of TV news per week, where people
-# place themselves, Clinton and Dole between left and right, party identification, age, education and
-# income.
+# place themselves, Clinton and Dole between left and right, party identification, age,
+# education and income.
 #
 # Draw the pairs
 # --------------
@@ -71,8 +71,8 @@ print(f"classes: {clf.classes_}, estimated share of {clf.classes_[1]}: {clf.prio
 # %%
 # Check with the hidden votes
 # ---------------------------
-# Now we open the envelope. ``labels_`` uses the features and the answers about a person, ``predict``
-# the features alone, as for somebody new.
+# Now we open the envelope. ``labels_`` uses the features and the answers about a person,
+# ``predict`` the features alone, as for somebody new.
 
 print(f"people of the survey classified correctly: {np.mean(clf.labels_ == vote):.3f}")
 print(f"the same from their features alone:        {np.mean(clf.predict(people) == vote):.3f}")

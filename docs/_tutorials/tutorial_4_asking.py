@@ -2,8 +2,8 @@
 Asking people, with the page
 ============================
 
-What if there are no statements yet? ``likewise ask`` opens a page in the browser that shows two rows
-at a time and asks whether they are the same:
+What if there are no statements yet? ``likewise ask`` opens a page in the browser that shows two
+rows at a time and asks whether they are the same:
 
 .. code-block:: console
 
@@ -14,8 +14,8 @@ at a time and asks whether they are the same:
    :alt: The page: two rows side by side, buttons, the accuracy so far, and the classes found
 
 The page chooses questions that are worth asking, shows how accurate the classifier already is, and
-says when you can stop. See :doc:`/asking` for everything it can do. On this page a program plays the
-person who answers, so that you can follow what happens behind it.
+says when you can stop. See :doc:`/asking` for everything it can do. On this page a program plays
+the person who answers, so that you can follow what happens behind it.
 """
 
 import csv
@@ -75,8 +75,8 @@ print(f"rows of the table classified correctly: {max(share, 1 - share):.3f}")
 # %%
 # From the page to a model
 # ------------------------
-# The page saves every answer in a file, and ``likewise fit`` takes that file. Here we write the same
-# answers as a CSV file of pairs.
+# The page saves every answer in a file, and ``likewise fit`` takes that file. Here we write the
+# same answers as a CSV file of pairs.
 
 folder = Path(tempfile.mkdtemp())
 with (folder / "samples.csv").open("w", newline="") as file:
@@ -88,7 +88,10 @@ with (folder / "pairs.csv").open("w", newline="") as file:
 command = ["fit", "samples.csv", "pairs.csv", "-o", "model.skops", "--errors", "auto"]
 done = subprocess.run(
     [sys.executable, "-m", "likewise.cli", *command],
-    cwd=folder, capture_output=True, text=True, check=True,
+    cwd=folder,
+    capture_output=True,
+    text=True,
+    check=True,
 )
 print("$ likewise", *command)
 print(done.stdout)

@@ -2,8 +2,8 @@
 A table larger than memory
 ==========================
 
-The rows are in a folder of Parquet files, more than fit into memory. `likewise.PairClassifier` reads
-them block by block, a few times in all, and gets the coefficients that it would get in memory.
+The rows are in a folder of Parquet files, more than fit into memory. `likewise.PairClassifier`
+reads them block by block, a few times in all, and gets the same coefficients as in memory.
 (This page writes a folder of modest size, so that it runs anywhere.)
 """
 

@@ -123,7 +123,7 @@ def headline(found: Results) -> str:
 
 
 def best_printed(dataset: str) -> float:
-    """Return the best accuracy that the paper prints for a dataset, of its own methods or others."""
+    """Return the best accuracy that the paper prints for a dataset, of any method."""
     return max(cell.accuracy for (name, _), cell in TABLE_4.items() if name == dataset and cell)
 
 
@@ -160,7 +160,9 @@ def picture(found: Results) -> "Figure":
     ax = figure.subplots()
     order = sorted(found.datasets, key=lambda name: found.accuracy(name, REFERENCE))
     values = {
-        "best baseline, re-run": [found.accuracy(name, found.best_baseline(name)) for name in order],
+        "best baseline, re-run": [
+            found.accuracy(name, found.best_baseline(name)) for name in order
+        ],
         "PairClassifier": [found.accuracy(name, OURS) for name in order],
         "all labels": [found.accuracy(name, REFERENCE) for name in order],
     }
@@ -184,9 +186,9 @@ def page(found: Results) -> str:
         "\n\n".join(
             [
                 "# What did and did not reproduce",
-                "Every number here is computed by `docs/results/make.py` from the records of single "
-                "trials, `docs/results/records.jsonl`. All tables and pictures are on the page "
-                "[Results](results/tables.md). Accuracies are clustering accuracies in percent, "
+                "Every number here is computed by `docs/results/make.py` from the records of "
+                "single trials, `docs/results/records.jsonl`. All tables and pictures are on the "
+                "page [Results](results/tables.md). Accuracies are clustering accuracies in percent, "
                 "averaged over the datasets that both we and the paper have, with 20 trials each. "
                 "The class prior is 0.7 and not known to any method.",
                 _columns(found),
@@ -240,8 +242,8 @@ def _benchmark(found: Results) -> list[str]:
         f"**DIMC** is printed between {min(dimc):.1f} and {max(dimc):.1f} whatever the data; ours "
         "follows the data.",
         "**Stronger baselines.** ITML, SERAPH and 3SMIC are far above the paper's columns, because "
-        f"of choices that the paper leaves open. ITML: {WHY['itml']} SERAPH: {WHY['seraph']} 3SMIC: "
-        f"{WHY['3smic']} SERAPH on w8a reaches {found.accuracy('w8a', 'seraph'):.1f} here.",
+        f"of choices that the paper leaves open. ITML: {WHY['itml']} SERAPH: {WHY['seraph']} "
+        f"3SMIC: {WHY['3smic']} SERAPH on w8a reaches {found.accuracy('w8a', 'seraph'):.1f} here.",
         "**Ours.** `PairClassifier` is ahead of, or within one standard error of, the best "
         f"baseline on {within} of {len(found.datasets)} sets, and {gap:.1f} points below a "
         f"classifier that learned from every label. {_constant(found)}",
@@ -292,7 +294,8 @@ def _figures(found: Results) -> list[str]:
         f"**Figure 4 (the class prior).** {_prior_errors(found)}",
         f"**Theorems 1, 2 and 4.** {_theorems(found)} Figures 2 and 3 are drawn in the report; "
         "Theorem 3 needs the correction in [the mathematics](math.md).",
-        f"**A class prior of one half**, which the paper excludes: {_at_one_half(found)} (waveform).",
+        "**A class prior of one half**, which the paper excludes: "
+        f"{_at_one_half(found)} (waveform).",
     ]
 
 

@@ -318,6 +318,20 @@ def load(path: PathName, trusted: Sequence[str] = ()) -> Any:
     Returns
     -------
     classifier
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(2000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 100, 100, prior=0.7, random_state=0)
+    >>> clf = lw.SUClassifier(prior=0.7).fit(*sample.pack())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lw.save(clf, Path(folder) / "model.skops")
+    ...     loaded = lw.load(Path(folder) / "model.skops")
+    >>> bool((loaded.predict(X) == clf.predict(X)).all())
+    True
     """
     return load_model(path, trusted).estimator
 

@@ -71,6 +71,19 @@ class LabelFreeReport:
         statements, of an unlabeled row beside fresh pairs given its features.
     predictions : integer array of shape (n_rows,)
         Position of the predicted class among these.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(4000, separation=3, random_state=0)
+    >>> sample = lw.datasets.sample_statements(X, y, 200, 300, random_state=0)
+    >>> clf = lw.PairClassifier(features="linear", random_state=0).fit(*sample.pack())
+    >>> report = lw.label_free_report(clf, *sample.pack(), random_state=0)
+    >>> low, high = report.accuracy.interval
+    >>> bool(low < report.accuracy.value < high)
+    True
+    >>> sorted(report.to_dict())[:3]
+    ['accuracy', 'checks', 'cross_fitted']
     """
 
     accuracy: Estimate

@@ -64,5 +64,18 @@ def pair_log_likelihood_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 200, 200, prior=0.7, random_state=0)
+    >>> clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0)
+    >>> scores = cross_val_score(
+    ...     clf, *sample.pack(), cv=lw.PairKFold(3), scoring=lw.pair_log_likelihood_scorer
+    ... )
+    >>> scores.shape
+    (3,)
     """
     return pair_log_likelihood(y, estimator.decision_function(X))

@@ -31,6 +31,14 @@ class WeakSample:
         Rows that stand for all rows: of one table all of them, beside fresh pairs the others.
     statements : Statements
         The statements by row numbers.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.pack([[0.0], [1.0], [2.0]], similar=[[0, 2]])
+    >>> sample = lw.unpack(X, y)
+    >>> sample.left.tolist(), sample.right.tolist(), len(sample.unlabeled)
+    ([[0.0]], [[2.0]], 3)
     """
 
     left: Table

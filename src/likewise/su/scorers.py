@@ -94,6 +94,19 @@ def su_risk_scorer(estimator: Any, X: Any, y: WeakLabels, *, prior: float | None
     -----
     `SUClassifier` and `SUClassifierCV` are scored with the weights of similar and dissimilar pairs
     that they learned with, other classifiers with those of least variance.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = lw.datasets.make_gaussians(4000, random_state=0)
+    >>> sample = lw.datasets.sample_su(X, y, 300, 300, prior=0.7, random_state=0)
+    >>> clf = lw.SUClassifier(prior=0.7)
+    >>> scores = cross_val_score(
+    ...     clf, *sample.pack(), cv=lw.PairKFold(5), scoring=lw.su_risk_scorer
+    ... )
+    >>> scores.shape
+    (5,)
     """
     inner = _innermost(estimator)
     if prior is None and not hasattr(inner, "prior_"):
