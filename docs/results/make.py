@@ -188,9 +188,9 @@ def page(found: Results) -> str:
                 "# What did and did not reproduce",
                 "Every number here is computed by `docs/results/make.py` from the records of "
                 "single trials, `docs/results/records.jsonl`. All tables and pictures are on the "
-                "page [Results](results/tables.md). Accuracies are clustering accuracies in percent, "
-                "averaged over the datasets that both we and the paper have, with 20 trials each. "
-                "The class prior is 0.7 and not known to any method.",
+                "page [Results](results/tables.md). Accuracies are clustering accuracies in "
+                "percent, averaged over the datasets that both we and the paper have, with 20 "
+                "trials each. The class prior is 0.7 and not known to any method.",
                 _columns(found),
                 *_benchmark(found),
                 *_figures(found),
