@@ -3,7 +3,6 @@
 import os
 import sys
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -44,6 +43,9 @@ default_role = "py:obj"
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+# Curly quotes, but no dashes out of the two hyphens of an option.
+smartquotes_action = "qe"
+
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "likewise"
@@ -63,12 +65,12 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+# Pages without pages below them need no navigation at the left.
+html_sidebars = {name: [] for name in ("index", "quickstart", "glossary", "faq", "whats-new")}
 
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_mock_imports = [name for name in ("torch", "skorch") if find_spec(name) is None]
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_custom_sections = [("Attributes", "params_style")]

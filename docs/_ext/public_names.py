@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from without_torch import import_nets
 
 GROUPS = {
     "Statements": ("pack", "unpack", "WeakSample", "PairSource", "PairKFold"),
@@ -126,6 +127,7 @@ def _write(app: Sphinx, _config: object) -> None:
     folder.mkdir(exist_ok=True)
     for stale in (folder / "names").glob("*.rst"):
         stale.unlink()  # autosummary writes those that are listed again
+    import_nets()
     for name, text in pages().items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
