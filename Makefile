@@ -98,4 +98,5 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist site docs/gallery docs/tutorials docs/reference
+	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist
+	rm -rf site docs/gallery docs/tutorials docs/reference
