@@ -99,4 +99,3 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 
 clean:
 	rm -rf $(VENV) $(OLDER_VENV) .pytest_cache .mypy_cache .ruff_cache dist
-	rm -rf site docs/gallery docs/tutorials docs/reference
