@@ -134,7 +134,13 @@ def _write(app: Sphinx, _config: object) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def _dash(_app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
+    """Write the two hyphens that napoleon puts before a description as a dash."""
+    lines[:] = [line.replace("*) -- ", "*) – ") for line in lines]  # noqa: RUF001
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for files."""
     app.connect("config-inited", _write)
+    app.connect("autodoc-process-docstring", _dash, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
+import likewise
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ("docs", "examples", "README.md", "CHANGELOG.md", "ARCHITECTURE.md")
 MADE = ("gallery", "tutorials", "reference", "records.jsonl")
+
+
+def environment() -> dict[str, str]:
+    """Return what a process needs to run examples: this very likewise, one thread, no window."""
+    home = str(Path(likewise.__file__).parents[1])
+    path = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +56,7 @@ def _build(folder: Path) -> None:
         done = subprocess.run(  # noqa: S603
             [*command, "docs", "html"],
             cwd=folder,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
+            env=environment(),
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,

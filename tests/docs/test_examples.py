@@ -1,6 +1,5 @@
 """The files of the gallery and the tutorials run, are short, and draw something."""
 
-import os
 import re
 import runpy
 import subprocess
@@ -11,6 +10,8 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
+
+from tests.docs.conftest import environment
 
 ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
@@ -74,7 +75,7 @@ def test_a_tutorial_reaches_what_it_promises(path: Path, tmp_path: Path) -> None
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-W", "error", path],
         cwd=tmp_path,
-        env={**os.environ, "MPLBACKEND": "Agg"},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
