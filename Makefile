@@ -27,10 +27,10 @@ help:
 	@echo "make nightly   all of that: slow tests on both releases, torch, generated cases"
 	@echo "make dist      wheel and sdist, built and tried in clean environments"
 	@echo "make fuzz      generated cases for FUZZ_SECONDS (300), with seeds to see one again"
-	@echo "make lint      ruff, mypy and the layers of the package"
+	@echo "make lint      ruff, mypy, the layers of the package, spelling and words"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
 	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
-	@echo "make docs      the pages of docs/ as a site in site/"
+	@echo "make docs      the site in site/: pages, tutorials, gallery and API reference (a few minutes)"
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "likewise needs Python 3.11 or newer; set PYTHON=...")'
@@ -104,6 +104,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell -D docs/_style/words.txt -D - README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md docs examples
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
@@ -115,8 +116,9 @@ bench: $(VENV)/.dev
 bench-quick: $(VENV)/.dev
 	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
 
+# Tutorials and gallery are run; a warning is an error.
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'

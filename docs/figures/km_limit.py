@@ -16,7 +16,7 @@ PRIORS = (0.55, 0.6, 0.7, 0.8, 0.9)
 SIZES = (100, 500, 2000)
 SEEDS = range(5)
 DISTANCE = 6.0
-"""Between the centres of two Gaussian classes of unit variance with two features."""
+"""Between the centers of two Gaussian classes of unit variance with two features."""
 
 
 def measure() -> None:

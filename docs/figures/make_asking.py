@@ -71,7 +71,7 @@ def answer(session: Session, classes: Any, person: str, count: int, wrong: float
 
 
 def take(browser: Browser, name: str, height: int) -> None:
-    """Save what is seen, with few colours."""
+    """Save what is seen, with few colors."""
     time.sleep(1.5)
     path = HERE / f"{name}.png"
     browser.driver.save_screenshot(str(path))

@@ -50,6 +50,13 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> ax = lw.plots.plot_losses()
+    >>> ax.get_xlabel()
+    'margin m'
     """
     ax = _new_axes(5.6, 4.0) if ax is None else ax
     margin = np.linspace(-3.0, 3.0, 601)
@@ -86,6 +93,13 @@ def plot_su_losses(
     Returns
     -------
     array of matplotlib Axes
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> axes = lw.plots.plot_su_losses(0.75, losses=["squared"])
+    >>> axes[0].get_title()
+    'squared loss'
     """
     if axes is None:
         axes = _new_row_of_axes(len(losses))
@@ -130,6 +144,15 @@ def plot_score_histograms(clf: Any, X: Table, y: ArrayLike, ax: "Axes | None" = 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(2000, random_state=0)
+    >>> X, y = lw.datasets.sample_su(X, y, 100, 100, prior=0.7, random_state=0).pack()
+    >>> ax = lw.plots.plot_score_histograms(lw.SUClassifier(prior=0.7).fit(X, y), X, y)
+    >>> ax.get_ylabel()
+    'density'
     """
     rows = locate(y)
     scores = np.asarray(clf.decision_function(X), dtype=np.float64)
@@ -176,6 +199,15 @@ def plot_decision_map(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> X, y = lw.datasets.make_gaussians(2000, random_state=0)
+    >>> X, y = lw.datasets.sample_su(X, y, 100, 100, prior=0.7, random_state=0).pack()
+    >>> ax = lw.plots.plot_decision_map(lw.SUClassifier(prior=0.7).fit(X, y), X, y)
+    >>> ax.get_xlabel()
+    'first feature'
     """
     points = _as_plane(X)
     rows = locate(np.zeros(len(points), dtype=np.int64) if y is None else y)
@@ -221,6 +253,21 @@ def plot_label_free_report(
     -------
     matplotlib Figure
         A figure of its own, not one of pyplot's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.plots import plot_label_free_report
+    >>> from likewise.report.estimates import Estimate
+    >>> figure = plot_label_free_report(
+    ...     {"accuracy": Estimate(0.9, (0.85, 0.94))},
+    ...     np.array([[0.8, 0.2], [0.1, 0.9]]),
+    ...     np.array([0, 1]),
+    ...     0.95,
+    ...     classes=[-1, 1],
+    ... )
+    >>> len(figure.axes)
+    2
     """
     from matplotlib.figure import Figure
 

@@ -8,7 +8,7 @@ import pytest
 
 from likewise.nets import PairNetClassifier
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "nets"
 
 
 def _right(name: str, capsys: pytest.CaptureFixture[str]) -> float:
@@ -20,7 +20,7 @@ def _right(name: str, capsys: pytest.CaptureFixture[str]) -> float:
 
 @pytest.mark.slow
 def test_digits_are_learned_from_two_thousand_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _right("nets_digits", capsys) >= 0.93
+    assert _right("digits", capsys) >= 0.93
 
 
 def test_the_digits_example_runs(
@@ -32,12 +32,12 @@ def test_the_digits_example_runs(
         whole(self, *args, **{**kwargs, "max_steps": 60, "restarts": 1, "moves": 0})  # type: ignore[arg-type]
 
     monkeypatch.setattr(PairNetClassifier, "__init__", shorter)
-    assert _right("nets_digits", capsys) > 0.5
+    assert _right("digits", capsys) > 0.5
 
 
 def test_mnist_is_left_out_politely(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("LIKEWISE_DATA", str(tmp_path))
-    runpy.run_path(str(EXAMPLES / "nets_mnist.py"), run_name="__main__")
+    runpy.run_path(str(EXAMPLES / "mnist.py"), run_name="__main__")
     assert "LIKEWISE_DATA" in capsys.readouterr().out

@@ -53,6 +53,15 @@ class Progress:
         Whether to stop.
     why : str
         The reason, in a sentence.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> asker = lw.Asker([[0.0], [1.0], [5.0], [6.0]], random_state=0)
+    >>> asker.tell(asker.next(), "same")
+    >>> progress = asker.progress()
+    >>> progress.n_answers, progress.enough
+    (1, False)
     """
 
     n_answers: int

@@ -46,6 +46,13 @@ class Question:
     reason : {"random", "uncertain", "start"}
         How it was chosen: "random": `left` was drawn among all rows that nothing was asked about;
         "uncertain": since its class is open; "start": before anything was known.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> asker = lw.Asker([[0.0], [1.0], [5.0], [6.0]], random_state=0)
+    >>> asker.next().reason
+    'start'
     """
 
     left: Any
@@ -66,6 +73,12 @@ class Answer:
         How the question was chosen.
     person : str
         Who said so.
+
+    Examples
+    --------
+    >>> from likewise.asking import Answer
+    >>> Answer(3, 17, "same").relation
+    'same'
     """
 
     left: Any

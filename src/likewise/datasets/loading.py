@@ -44,6 +44,13 @@ class DatasetInfo:
     source : {"folder", "cache", "OpenML", "not available"}
         "folder" is the one named in the environment variable ``LIKEWISE_DATA``, "cache" holds what
         was downloaded before, "OpenML" needs a download.
+
+    Examples
+    --------
+    >>> from likewise.datasets import list_datasets
+    >>> info = list_datasets()[0]
+    >>> info.name, info.rows > 0, 0 < info.positive_share < 1
+    ('adult', True, True)
     """
 
     name: str

@@ -38,6 +38,18 @@ class SUSample:
         Hidden class of each unlabeled row; for evaluation only.
     prior : float
         The class prior that the rows were drawn with.
+
+    Examples
+    --------
+    >>> from likewise.datasets import make_gaussians, sample_su
+    >>> X, y = make_gaussians(2000, random_state=0)
+    >>> sample = sample_su(X, y, 50, 100, prior=0.7, random_state=0)
+    >>> left, right = sample.similar
+    >>> left.shape, sample.unlabeled.shape
+    ((50, 2), (100, 2))
+    >>> X, y = sample.pack()
+    >>> X.shape, y.shape
+    ((200, 2), (200,))
     """
 
     similar: tuple[Table, Table]

@@ -46,6 +46,14 @@ class StatementSample:
     y_test : array of shape (n_test,)
     wrong : boolean array of shape (n_similar + n_dissimilar,)
         Which statements are not true, similar ones first; for evaluation only.
+
+    Examples
+    --------
+    >>> from likewise.datasets import make_gaussians, sample_statements
+    >>> X, y = make_gaussians(2000, random_state=0)
+    >>> sample = sample_statements(X, y, 100, 50, random_state=0)
+    >>> sample.table.shape, len(sample.similar) + len(sample.dissimilar)
+    ((100, 2), 50)
     """
 
     table: Table

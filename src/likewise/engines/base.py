@@ -37,6 +37,13 @@ class Block:
         ``(rows,)`` for unlabeled rows, ``(left, right)`` for pairs.
     start : int
         Position of the first row (or pair) among all rows (or pairs) of the part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.engines import Block
+    >>> Block((np.zeros((5, 2)),), start=10).rows
+    slice(10, 15, None)
     """
 
     tables: tuple[Any, ...]
@@ -64,6 +71,15 @@ class Engine(ABC):
         How often the unlabeled rows have been read; the pairs are read at most as often.
     on_rows : callable, optional
         Told how far a pass has come, where the engine knows it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.engines import MemoryEngine
+    >>> engine = MemoryEngine.of_unlabeled(np.ones((5, 2)))
+    >>> (total,) = engine.map_reduce("unlabeled", lambda block: (block.tables[0].sum(),))
+    >>> float(total)
+    10.0
     """
 
     n_passes: int = 0

@@ -18,6 +18,14 @@ class MemoryEngine(Engine):
     X : numpy array or scipy CSR matrix of shape (n_rows, n_features)
     rows : RowSets
         Where the unlabeled rows and the members of the pairs stand in `X`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.engines import MemoryEngine
+    >>> engine = MemoryEngine.of_unlabeled(np.zeros((5, 2)))
+    >>> engine.count("unlabeled"), engine.n_features
+    (5, 2)
     """
 
     def __init__(self, X: Any, rows: RowSets) -> None:

@@ -137,7 +137,23 @@ def stated_rows(source: PairSource, engine: Engine) -> Mapping[Part, Any] | None
 
 
 def open_engine(source: PairSource) -> Engine:
-    """Return the engine that reads a source."""
+    """Return the engine that reads a source.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet as pq
+    >>> from likewise.engines import PairSource, open_engine
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = pa.table({"id": [1, 2, 3], "x": [0.0, 1.0, 2.0]})
+    ...     pq.write_table(rows, folder + "/rows.parquet")
+    ...     pairs = pa.table({"left": [1], "right": [3]})
+    ...     pq.write_table(pairs, folder + "/pairs.parquet")
+    ...     source = PairSource(folder + "/rows.parquet", folder + "/pairs.parquet")
+    ...     open_engine(source).count("unlabeled")
+    3
+    """
     if isinstance(source, OpenSource):
         return source.engine
     kind = _kind_of(source.unlabeled)

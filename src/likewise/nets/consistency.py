@@ -47,6 +47,14 @@ def adversarial_consistency(
     -------
     Tensor
         A scalar; its gradient is that of the changed rows' scores alone.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from likewise.nets import adversarial_consistency
+    >>> net, rows = torch.nn.Linear(3, 2), torch.randn(8, 3)
+    >>> bool(adversarial_consistency(net, rows, net(rows)) >= 0)
+    True
     """
     said = functional.log_softmax(scores.detach().float(), dim=-1)
     parts = _floating(rows)
@@ -77,6 +85,15 @@ def augmented_consistency(
     -------
     Tensor
         The mean of ``KL(p(x) || p(augment(x)))``, ``p(x)`` held fixed.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from likewise.nets import augmented_consistency
+    >>> net, rows = torch.nn.Linear(3, 2), torch.randn(8, 3)
+    >>> loss = augmented_consistency(net, rows, net(rows), lambda same: same)
+    >>> bool(loss < 1e-6)
+    True
     """
     said = functional.log_softmax(scores.detach().float(), dim=-1)
     return _divergence(said, scorer(augment(rows))).mean()

@@ -223,6 +223,19 @@ def split_batch(values: Tensor, roles: Tensor) -> SplitBatch:
     -------
     SplitBatch
         Ready for ``PairLoss()(*split_batch(scores, roles))``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> from torch.utils.data import DataLoader
+    >>> from likewise.nets import PairBatchSampler, PairDataset, PairLoss, split_batch
+    >>> rows, y = np.zeros((6, 3), dtype=np.float32), np.array([1, 1, -2, -2, 0, 0])
+    >>> sampler = PairBatchSampler(y, 2, 2, random_state=0)
+    >>> batch, roles = next(iter(DataLoader(PairDataset(rows), batch_sampler=sampler)))
+    >>> parts = split_batch(torch.nn.Linear(3, 2)(batch), roles)
+    >>> bool(PairLoss(2)(*parts) > 0)
+    True
     """
     is_left = torch.abs(roles) == 1
     return SplitBatch(

@@ -127,6 +127,12 @@ class ZeroOneLoss:
     """One for a wrong decision, zero for a right one; ``z <= 0`` decides for class -1.
 
     It measures and selects; it cannot be learned with, being flat almost everywhere.
+
+    Examples
+    --------
+    >>> from likewise.su.losses import zero_one
+    >>> zero_one.value([2.0, -0.5], [1, 1]).tolist()
+    [0.0, 1.0]
     """
 
     name = "zero_one"
@@ -262,7 +268,14 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (squared, logistic, doubl
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name, or the loss object itself."""
+    """Return the loss of that name, or the loss object itself.
+
+    Examples
+    --------
+    >>> from likewise.su.losses import get_loss
+    >>> get_loss("logistic").name
+    'logistic'
+    """
     if not isinstance(loss, str):
         return loss
     if loss not in LOSSES:

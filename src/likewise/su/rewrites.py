@@ -43,7 +43,14 @@ __all__ = [
 
 
 def check_prior(prior: float) -> float:
-    """Return `prior` if the risk exists for it; raise a ValueError that says why if not."""
+    """Return `prior` if the risk exists for it; raise a ValueError that says why if not.
+
+    Examples
+    --------
+    >>> from likewise.su.risk import check_prior
+    >>> check_prior(0.7)
+    0.7
+    """
     if not 0.0 < prior < 1.0:
         raise ValueError(f"prior must lie strictly between 0 and 1; got {prior!r}.")
     if prior == 0.5:
@@ -55,7 +62,14 @@ def check_prior(prior: float) -> float:
 
 
 def similar_pair_share(prior: float) -> float:
-    """Return ``pi_s``, the probability that two independent rows are of one class."""
+    """Return ``pi_s``, the probability that two independent rows are of one class.
+
+    Examples
+    --------
+    >>> from likewise.su.risk import similar_pair_share
+    >>> round(similar_pair_share(0.7), 2)
+    0.58
+    """
     return prior**2 + (1.0 - prior) ** 2
 
 

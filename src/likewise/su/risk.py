@@ -67,12 +67,26 @@ class RiskEstimate:
 
 
 def similar_loss(loss: str | Loss, z: ArrayLike, prior: float) -> FloatArray:
-    """Return the paper's ``L_S(z) = (l(z, +1) - l(z, -1)) / (2 prior - 1)``."""
+    """Return the paper's ``L_S(z) = (l(z, +1) - l(z, -1)) / (2 prior - 1)``.
+
+    Examples
+    --------
+    >>> from likewise.su.risk import similar_loss
+    >>> similar_loss("squared", [1.0, -1.0], 0.75).tolist()
+    [-2.0, 2.0]
+    """
     return get_loss(loss).odd(z) / (2.0 * check_prior(prior) - 1.0)
 
 
 def unlabeled_loss(loss: str | Loss, z: ArrayLike, prior: float) -> FloatArray:
-    """Return the paper's ``L_U(z) = (prior l(z, -1) - (1 - prior) l(z, +1)) / (2 prior - 1)``."""
+    """Return the paper's ``L_U(z) = (prior l(z, -1) - (1 - prior) l(z, +1)) / (2 prior - 1)``.
+
+    Examples
+    --------
+    >>> from likewise.su.risk import unlabeled_loss
+    >>> unlabeled_loss("squared", [1.0, -1.0], 0.75).tolist()
+    [1.5, -0.5]
+    """
     loss = get_loss(loss)
     weighted = prior * loss.value(z, -1) - (1.0 - prior) * loss.value(z, +1)
     return np.asarray(weighted / (2.0 * check_prior(prior) - 1.0))
@@ -168,6 +182,15 @@ def similar_term_variance(
     Returns
     -------
     array of the shape of `weight`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.su.risk import similar_term_variance
+    >>> left, right = np.random.default_rng(0).normal(size=(2, 500))
+    >>> at = similar_term_variance(left, right, prior=0.7, loss="squared", weight=[0.0, 0.5, 1.0])
+    >>> int(at.argmin())
+    1
     """
     left, right = _pair_values(left, right)
     first, second = (similar_loss(loss, z, prior) for z in (left, right))
@@ -206,6 +229,12 @@ def psd_risk(
     Returns
     -------
     RiskEstimate
+
+    Examples
+    --------
+    >>> from likewise.su.risk import psd_risk
+    >>> psd_risk([1.0, 2.0], [1.0, -1.0], [2.0, -1.0], [1.0], [-1.0], prior=0.5).value
+    0.0
     """
     if not 0.0 < prior < 1.0:
         raise ValueError(f"prior must lie strictly between 0 and 1; got {prior!r}.")
@@ -259,6 +288,13 @@ def error_bound(
     -----
     This is the theorem as printed. Its proof applies a two-sided deviation bound to two terms on
     each of two samples; a union bound over the four gives ``log(8 / delta)``.
+
+    Examples
+    --------
+    >>> from likewise.su.risk import error_bound
+    >>> known = dict(prior=0.7, lipschitz=1.0, complexity=1.0, loss_bound=1.0)
+    >>> error_bound(400, 400, **known) / error_bound(100, 100, **known)
+    0.5
     """
     if min(n_similar, n_unlabeled) < 1:
         raise ValueError("n_similar and n_unlabeled must be at least 1.")
@@ -288,6 +324,14 @@ def zero_one_risk_of_shares(shares: Mapping[Part, ArrayLike], weights: Weights) 
     -------
     array of that shape
         Unbiased, so possibly negative: average before you read it.
+
+    Examples
+    --------
+    >>> from likewise.su.rewrites import REWRITES
+    >>> from likewise.su.risk import zero_one_risk_of_shares
+    >>> weights = REWRITES["su"].weights(0.7)
+    >>> round(float(zero_one_risk_of_shares({"similar": 0.8, "unlabeled": 0.7}, weights)), 3)
+    0.13
     """
     signs = {part: 2.0 * np.asarray(share) - 1.0 for part, share in shares.items()}
     return 0.5 - weights.combine(signs["unlabeled"], signs.get("similar"), signs.get("dissimilar"))

@@ -1,0 +1,155 @@
+"""What can be told of the site without building it: links, formulas, names, words."""
+
+import importlib
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MADE = ("gallery/", "tutorials/", "reference/")
+"""Folders of docs/ that the build writes."""
+PAGES = [
+    *(
+        path
+        for path in DOCS.rglob("*.md")
+        if not path.relative_to(DOCS).as_posix().startswith(MADE)
+    ),
+    *(ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")),
+]
+WORDS = DOCS / "_style" / "words.txt"
+
+
+@pytest.fixture(scope="module")
+def public_names() -> ModuleType:
+    pytest.importorskip("sphinx", reason="needs the extra docs")
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        return importlib.import_module("public_names")
+    finally:
+        sys.path.pop(0)
+
+
+def text_of(path: Path) -> str:
+    """Return a page without its code."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors_of(path: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ +(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    words = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {word.strip().replace(" ", "-") for word in words}
+
+
+def is_there(page: Path, target: str) -> bool:
+    """Say whether a relative link leads somewhere, to a page that the build makes too."""
+    name, _, anchor = urllib.parse.unquote(target).partition("#")
+    goal = (page.parent / name).resolve() if name else page
+    if DOCS in goal.parents and goal.relative_to(DOCS).as_posix().startswith(MADE):
+        made = goal.relative_to(DOCS)
+        if made.name == "index":
+            return True
+        stem = re.sub(r"^sphx_glr_(.*)_\d{3}$", r"\1", made.stem)
+        source = {"gallery": ROOT / "examples", "tutorials": DOCS / "_tutorials"}[made.parts[0]]
+        return (source / f"{stem}.py").exists()
+    if not goal.exists() and not goal.with_suffix(".md").exists():
+        return False
+    return not anchor or anchor in anchors_of(goal)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+    inside = [one for one in targets if not re.match(r"[a-z]+:", one)]
+    assert [one for one in inside if not is_there(page, one)] == []
+
+
+def test_formulas_can_be_typeset() -> None:
+    math = pytest.importorskip("docutils.utils.math", reason="needs the extra docs")
+    translate = importlib.import_module("docutils.utils.math.latex2mathml").tex2mathml
+    count, broken = 0, []
+    for page in PAGES:
+        text = text_of(page)
+        blocks = re.findall(r"\$\$(.+?)\$\$", text, re.DOTALL)
+        lines = re.findall(r"\$([^$\n]+?)\$", re.sub(r"\$\$.+?\$\$", "", text, flags=re.DOTALL))
+        for formula in [*blocks, *lines]:
+            count += 1
+            try:
+                translate(formula)
+            except math.MathError as error:
+                broken.append((page.name, formula, str(error)))
+    assert broken == []
+    assert count > 100
+
+
+def test_every_public_name_has_its_page_in_the_reference(public_names: ModuleType) -> None:
+    top = public_names.pages()["index.rst"]
+    import likewise
+
+    for name in likewise.__all__:
+        value = getattr(likewise, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert f"\n   {name}\n" in top, f"{name} is not in the reference"
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["likewise", "baselines", "datasets", "plots", "asking", "losses", "risk", "engines", "nets"],
+)
+def test_every_public_name_has_a_summary_and_an_example(
+    module: str, public_names: ModuleType
+) -> None:
+    if module == "nets":
+        pytest.importorskip("torch")
+        pytest.importorskip("skorch")
+    path = public_names.SUBMODULES[module][0] if module in public_names.SUBMODULES else module
+    home = importlib.import_module(path)
+    names = public_names.names_of(path)
+    assert names
+    without = []
+    for name in names:
+        value = getattr(home, name)
+        text = inspect.getdoc(value) or ""
+        assert text.strip(), f"{name} has no docstring"
+        # What an error or a warning means is a sentence; the example is where it is raised.
+        is_exception = inspect.isclass(value) and issubclass(value, BaseException)
+        if ">>>" not in text and not is_exception:
+            without.append(name)
+    assert without == []
+
+
+def test_all_submodules_of_the_top_level_are_in_the_reference(public_names: ModuleType) -> None:
+    import likewise
+
+    modules = {name for name in likewise.__all__ if inspect.ismodule(getattr(likewise, name))}
+    # All names of `likewise.prior` are names of `likewise` too.
+    assert modules - {"prior"} <= public_names.SUBMODULES.keys()
+
+
+@pytest.mark.parametrize("words", ["a rival method", "by chance", "radial features", "teh row"])
+def test_words_that_we_do_not_use_are_found(words: str, tmp_path: Path) -> None:
+    codespell = shutil.which("codespell", path=str(Path(sys.executable).parent))
+    if codespell is None:
+        pytest.skip("needs codespell")
+    page = tmp_path / "page.md"
+    page.write_text(words, encoding="utf-8")
+    command = [codespell, "-D", str(WORDS), "-D", "-", str(page)]
+    done = subprocess.run(command, check=False, cwd=tmp_path)  # noqa: S603
+    assert done.returncode != 0
+
+
+def test_the_readme_begins_with_the_words_of_the_field_and_how_to_install() -> None:
+    start = (ROOT / "README.md").read_text(encoding="utf-8")[:2500]
+    for words in ("weak supervision", "must-link", "cannot-link", "SU learning", "pip install"):
+        assert words in start
+    assert start.index("make demo") < start.index("make test")
