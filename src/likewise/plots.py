@@ -305,6 +305,14 @@ def plot_probabilities(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.plots import plot_probabilities
+    >>> ax = plot_probabilities(np.array([0.2, 0.9]), np.array([False, True]))
+    >>> ax.get_ylabel()
+    'rows'
     """
     ax = _new_axes(4.3, 3.0) if ax is None else ax
     ax.hist(
