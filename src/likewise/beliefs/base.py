@@ -238,6 +238,14 @@ class Likelihood(ABC):
 
     def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold, with the likelihood of what can be learned from without it."""
+        return self.leave_out(rows)
+
+    def leave_out(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Return a fold whose rows are left out together with all that was said about them.
+
+        What the whole adds to the value of such a part is the log-probability of these statements,
+        which can be compared between models of any number of classes.
+        """
         links = self.links
         touched = rows[links.left] | rows[links.right]
         judged = np.unique(links.statement[touched]).size

@@ -171,7 +171,7 @@ class FreshLikelihood(Likelihood):
         rows = np.concatenate([rows_of(classes) for classes in (alone, *sides)])
         return rows, FreshLikelihood(in_order(self.counts), k, self.pairing)
 
-    def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
+    def leave_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold of rows; see `Likelihood`."""
         links = self.links
         touched = rows[links.left] | rows[links.right]

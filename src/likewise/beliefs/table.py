@@ -134,7 +134,7 @@ class TableLikelihood(Likelihood):
 
     def hold_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold; of answers, those about its rows stay, without these rows' features."""
-        fold = super().hold_out(rows)
+        fold = self.leave_out(rows)
         if self._has_shares:
             return fold
         if not self.is_exact:
