@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks import (
+    asking,
     curves,
     dask_scaling,
     double_hinge,
@@ -125,6 +126,17 @@ BENCHMARKS = {
         quick=partial(
             nets.measure, n_rows=4_000, n_features=64, width=128, n_pairs=1_000, repeats=2
         ),
+    ),
+    "asking": Benchmark(
+        full=partial(
+            asking.measure,
+            n_rows=100_000,
+            n_columns=50,
+            n_answers=200,
+            names=("magic", "spambase", "phoneme", "waveform"),
+            draws=3,
+        ),
+        quick=partial(asking.measure, n_rows=100_000, n_columns=50, n_answers=0, names=(), draws=0),
     ),
     "import_time": Benchmark(
         full=partial(import_time.measure, repeats=5),
