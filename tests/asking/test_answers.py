@@ -51,7 +51,7 @@ def test_answers_reach_the_file_and_the_asker_with_their_reason(
             say(client, "Ann", questions(client, "Ann")[0], relation, reason="forged")
         # A question of a server that was stopped: its reason comes from the page.
         say(client, "Ann", {"left": "r30", "right": "r31"}, "same", reason="uncertain")
-    told = [(one.left, one.right, one.relation) for one in running.session.asker.told]
+    told = [(one.left, one.right, one.relation) for one in running.session.asker.answers]
     assert told == [(0, 1, "same"), (0, 2, "different"), (0, 3, "unsure"), (30, 31, "same")]
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         reasons = [line.reason for line in store.current()]
@@ -68,15 +68,15 @@ def test_undo_brings_the_question_back_and_a_change_replaces_the_answer(
         reply = client.post("/api/undo", json={"person": "Ann"}).json()
         assert reply["undone"] is True
         assert reply["questions"][0]["right"] == second["right"]
-        assert len(running.session.asker.told) == 1
+        assert len(running.session.asker.answers) == 1
         (past,) = client.get("/api/past", params={"person": "Ann"}).json()["past"]
         say(client, "Ann", first, "different", replaces=past["line"])
         assert saved(tmp_path) == [("Ann", "r0", "r1", "different")]
-        assert running.session.asker.told[0].relation == "different"
+        assert running.session.asker.answers[0].relation == "different"
         client.post("/api/undo", json={"person": "Ann"})
         assert client.post("/api/undo", json={"person": "Ann"}).json()["undone"] is False
     assert saved(tmp_path) == []
-    assert running.session.asker.told == []
+    assert running.session.asker.answers == []
 
 
 def test_a_skipped_question_is_not_asked_again(running: Running, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_two_people_at_once_give_500_answers_and_none_is_lost_or_doubled(
     assert sorted(saved(tmp_path)) == expected
     pairs = {frozenset(one[:2]) for told in pressed.values() for one in told}
     assert len(pairs) == 500  # no pair was shown twice
-    assert len(running.session.asker.told) == 500
+    assert len(running.session.asker.answers) == 500
 
 
 def test_a_full_disk_is_said_and_what_was_saved_stays(running: Running, tmp_path: Path) -> None:
@@ -156,11 +156,11 @@ def test_two_servers_on_one_file_know_of_each_other(tmp_path: Path) -> None:
         first = questions(here, "Ann")[0]
         say(here, "Ann", first, "same")
         assert there.get("/api/state", params={"person": "Ben"}).json()["answers"] == 1
-        assert len(other.session.asker.told) == 1
+        assert len(other.session.asker.answers) == 1
         assert questions(there, "Ben")[0] != first
         here.post("/api/undo", json={"person": "Ann"})
         there.get("/api/state")
-        assert other.session.asker.told == []
+        assert other.session.asker.answers == []
 
 
 def test_a_new_server_begins_with_what_was_said(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_new_server_begins_with_what_was_said(tmp_path: Path) -> None:
     session.undo("Ann")
     session.close()
     again = open_session(table, answers)
-    (told,) = again.asker.told
+    (told,) = again.asker.answers
     assert (told.left, told.right, told.relation, told.reason) == (0, 1, "same", "uncertain")
     again.close()
 
@@ -207,10 +207,10 @@ def test_a_share_of_pairs_is_given_to_a_second_person_and_to_no_third(overlappin
 def test_answers_that_cancel_each_other_tell_the_asker_nothing(overlapping: Session) -> None:
     overlapping.answer("Ann", "r0", "r1", "same")
     overlapping.answer("Ben", "r1", "r0", "different")
-    (told,) = overlapping.asker.told
+    (told,) = overlapping.asker.answers
     assert told.relation == "unsure"
     overlapping.answer("Cid", "r1", "r0", "different")
-    assert overlapping.asker.told[0].relation == "different"
+    assert overlapping.asker.answers[0].relation == "different"
 
 
 def test_agreement_and_error_rate_of_everybody(running: Running) -> None:

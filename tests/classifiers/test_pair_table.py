@@ -434,7 +434,8 @@ def test_a_new_fit_forgets_the_last_one(asked: StatementSample) -> None:
     clf.set_params(error_rate=0.0).fit(*asked.pack())
     assert clf.suspects_.size == 0
     assert clf.labels_.shape == (200,)
-    clf.set_params(features="rbf", pairing="random", cv=2).fit(X, y)
+    with pytest.warns(lw.exceptions.ClassesWarning):  # they are three
+        clf.set_params(features="rbf", pairing="random", cv=2).fit(X, y)
     assert not hasattr(clf, "coef_")
     assert clf.labels_.shape == y.shape
     assert clf.error_rate_ == 0.0

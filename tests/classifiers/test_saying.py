@@ -8,6 +8,8 @@ from likewise.classifiers.saying import unsaid, warn_of
 
 
 class _NoSignal:
+    class_count_ = None
+    n_classes_ = 2
     has_signal_ = False
     pairing = pairing_ = "asked"
     error_rate = 0.0

@@ -339,7 +339,7 @@ def test_pairs_that_all_touch_one_row_are_too_few() -> None:
     others = np.flatnonzero(y[1:] == y[0])[:30] + 1
     packed = lw.pack(X, np.column_stack([np.zeros_like(others), others]))
     clf = lw.PairClassifier(features="linear", alphas=[0.1], random_state=0)
-    with pytest.warns(lw.exceptions.NoSignalWarning):
+    with pytest.warns(lw.exceptions.PairingWarning):
         clf.fit(*packed)
     with pytest.raises(lw.NoSignalError, match="about rows of one fold"):
         lw.label_free_report(clf, *packed, random_state=0)
