@@ -1,6 +1,8 @@
 """Chromium as the tests start it, and what they ask of every page."""
 
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ needs_chromium = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="needs Chromium: apt-get install chromium chromium-driver"
 )
 
-FLAGS = (
+_FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -41,6 +43,27 @@ while (words.nextNode()) {
 }
 return [ratios.length, Math.min(...ratios)];
 """
+
+
+def start_chromium(profile: Path) -> Any:
+    """Start Chromium with what it says to its console and to the network kept.
+
+    Parameters
+    ----------
+    profile : path of a new folder
+
+    Returns
+    -------
+    selenium's driver
+    """
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options, webdriver.ChromeService(DRIVER or ""))
 
 
 def least_contrast(counts: str) -> str:

@@ -4,25 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.chromium import CHROMIUM, DRIVER, FLAGS
+from tests.chromium import start_chromium
 
 
 class Browser:
     """Chromium at a width and in a colour scheme of our choice."""
 
     def __init__(self, profile: Path) -> None:
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM or ""
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver: Any = webdriver.Chrome(options, webdriver.ChromeService(DRIVER or ""))
+        self.driver = start_chromium(profile)
 
     def open(
         self, address: str, *, width: int = 1280, height: int = 900, scheme: str = "light"

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium import webdriver
 
-from tests.chromium import CHROMIUM, DRIVER, FLAGS, needs_chromium
+from tests.chromium import needs_chromium, start_chromium
 
 pytestmark = pytest.mark.slow
 
@@ -118,11 +117,7 @@ def test_tutorials_and_gallery_show_what_their_code_said_and_drew(site: Path) ->
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM or ""
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER or ""))
+    driver = start_chromium(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 

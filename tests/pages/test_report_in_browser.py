@@ -11,14 +11,13 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from likewise.pages.document import Cell, Picture, Section, Table
 from likewise.pages.report import write_report
-from tests.chromium import CHROMIUM, DRIVER, FLAGS, least_contrast, needs_chromium
+from tests.chromium import least_contrast, needs_chromium, start_chromium
 
 pytestmark = needs_chromium
 
@@ -29,12 +28,7 @@ class Browser:
     """Chromium at a width and in a colour scheme of our choice."""
 
     def __init__(self, profile: Path) -> None:
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM or ""
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver: Any = webdriver.Chrome(options, webdriver.ChromeService(DRIVER or ""))
+        self.driver = start_chromium(profile)
 
     def open(self, path: Path, *, width: int = 1280, scheme: str = "light") -> None:
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
