@@ -183,9 +183,12 @@ def look_for_more(
     Returns
     -------
     ClassCount or None
-        None where one more class gains nothing even on the statements that it is learned from:
-        then held-out ones, which take five times as long, need not be asked.
+        None where statements say nothing of two classes, let alone more; and where one more class
+        gains nothing even on the statements that it is learned from: then held-out ones, which take
+        five times as long, need not be asked.
     """
+    if not learned.has_signal:
+        return None
     compared, count = _Compared.read(learned, settings, random_state), settings.n_classes
     with threadpool_limits(1, user_api="blas"):
         fewer, more = (compared.objective(one) for one in (count, count + 1))
