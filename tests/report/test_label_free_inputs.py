@@ -143,7 +143,8 @@ def test_steps_see_the_columns_by_name_where_they_were_fitted_so(sample: SUSampl
 @pytest.mark.parametrize(
     ("change", "clf", "words"),
     [
-        (with_categories, LogisticRegression(), "could not convert string"),
+        # Scikit-learn 1.8 notices only when it multiplies.
+        (with_categories, LogisticRegression(), "could not convert string|can't multiply sequence"),
         (with_gaps, LogisticRegression(), "contains NaN"),
         (with_gaps, make_pipeline(StandardScaler(), LogisticRegression()), "contains NaN"),
         (with_gaps, Pipeline([("only", LogisticRegression())]), "contains NaN"),
@@ -154,7 +155,7 @@ def test_a_classifier_that_cannot_take_the_rows_says_so_itself(
 ) -> None:
     X, y = sample.pack()
     clf.fit(sample.X_test, sample.y_test)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         lw.label_free_report(clf, change(X), y, random_state=0)
 
 
