@@ -269,7 +269,7 @@ class Likelihood(ABC):
             What the training rows imply by the same model: shares of freely formed pairs and the
             error rate are taken from it.
         """
-        same = _nearly_constant(np.log(np.exp(log_p).mean(axis=0)), self.n_rows)
+        same = _nearly_constant(log_sum(log_p.T) - np.log(self.n_rows), self.n_rows)
         baseline = max(self._gain_without_features(fold), self._gain(fold, same, trained))
         return self._gain(fold, log_p, trained) - baseline
 
