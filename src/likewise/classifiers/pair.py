@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
-from likewise.beliefs.base import Likelihood, log_probabilities
+from likewise.beliefs.base import Likelihood, as_shares, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers.any_model import as_untouched, starting_numbers
@@ -409,7 +409,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.pair_information_: PairInformation = pair_information(learned, scores)
         if not self.has_signal_:
             weights, scores = np.zeros_like(weights), np.zeros_like(scores)
-            nothing = logit(found.shares[1:]) if self.n_classes_ == 2 else np.log(found.shares)
+            shares = as_shares(found.shares, 1e-12)  # a class may have no row
+            nothing = logit(shares[1:]) if self.n_classes_ == 2 else np.log(shares)
             weights[-1] = nothing
             scores += nothing
         order = self._name_classes(found, named)
