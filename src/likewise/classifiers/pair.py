@@ -181,6 +181,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _trusts_scores = False
+    """Whether scores are used even if these statements alone do not speak for them: set on clones
+    that learn from a part of what spoke for the classifier itself."""
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_classes": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
         "features": [StrOptions({"auto", "linear", "rbf"}), HasMethods(["fit", "transform"])],
@@ -407,7 +410,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         weights[-1] += offsets
         scores = scale * learned.candidate.scores + offsets
         self.pair_information_: PairInformation = pair_information(learned, scores)
-        if not self.has_signal_:
+        if not (self.has_signal_ or self._trusts_scores):
             weights, scores = np.zeros_like(weights), np.zeros_like(scores)
             shares = as_shares(found.shares, 1e-12)  # a class may have no row
             nothing = logit(shares[1:]) if self.n_classes_ == 2 else np.log(shares)
