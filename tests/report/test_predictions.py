@@ -1,5 +1,7 @@
 """Clones of a classifier, which predict the rows that they did not learn from."""
 
+from typing import Any
+
 import numpy as np
 
 import likewise as lw
@@ -7,12 +9,12 @@ from likewise.classifiers.saying import unsaid
 from likewise.report.predictions import unfitted
 
 
-def _sample(n_pairs, seed=0):
+def _sample(n_pairs: int, seed: int = 0) -> Any:
     X, y = lw.datasets.make_gaussians(2000, separation=2.5, random_state=0)
     return lw.datasets.sample_statements(X, y, n_pairs, 300, random_state=seed)
 
 
-def test_a_clone_uses_its_scores_though_fewer_pairs_alone_do_not_speak_for_them():
+def test_a_clone_uses_its_scores_though_fewer_pairs_alone_do_not_speak_for_them() -> None:
     # Otherwise it would call all rows alike, and the report would judge a classifier by a constant.
     clf = lw.PairClassifier(features="linear", random_state=0).fit(*_sample(300).pack())
     few = _sample(12, seed=1)

@@ -7,8 +7,13 @@ import numpy as np
 
 __all__ = ["Point", "Progress", "expected_gain", "judge_progress"]
 
-_TARGET = 0.1
+_TARGET = 0.15
 """Width of the interval of the accuracy at which it counts as known."""
+_RECENT = 2 / 3
+"""Share of the answers from which on intervals are joined. Every question is chosen by the answers
+before it, so that rows that were asked about are not like others, and early estimates are off by
+more than their own intervals say, now to one side, now to the other. The accuracy counts as known
+when it has stopped moving: when all intervals of the last third of the answers fit together."""
 _SMALL = 0.005
 """Gain in accuracy by half as many answers again that is not worth them."""
 _FEWEST_POINTS = 4
@@ -46,7 +51,8 @@ class Progress:
     accuracy : float or None
         Estimated for new rows; None until the answers show a signal.
     interval : tuple of two floats, or None
-        Its 95 % interval.
+        From the lowest to the highest end of the 95 % intervals that the last third of the answers
+        gave.
     gain : float or None
         Accuracy that half as many answers again are expected to add.
     enough : bool
@@ -107,10 +113,11 @@ def judge_progress(n_answers: int, history: Sequence[Point]) -> Progress:
         why = "The answers do not show yet how accurate the classifier is."
         return Progress(n_answers, None, None, None, False, why)
     last, gain = history[-1], expected_gain(history)
-    interval = (last.low, last.high)
-    width = last.high - last.low
-    known = f"The accuracy is {last.accuracy:.0%}, between {last.low:.0%} and {last.high:.0%}"
-    if last.n_answers < _FEWEST_ANSWERS or width > _TARGET:
+    recent = [point for point in history if point.n_answers >= _RECENT * last.n_answers]
+    low, high = interval = min(one.low for one in recent), max(one.high for one in recent)
+    known = f"The accuracy is {last.accuracy:.0%}, between {low:.0%} and {high:.0%}"
+    is_early = history[0].n_answers > _RECENT * last.n_answers or last.n_answers < _FEWEST_ANSWERS
+    if is_early or high - low > _TARGET:
         why = f"{known}: not known well enough yet."
         return Progress(n_answers, last.accuracy, interval, gain, False, why)
     if gain is None or gain > _SMALL:

@@ -23,6 +23,7 @@ ABOUT = {
     "unlabeled": "The error with more unlabeled rows (Figure 5).",
     "benchmark": "All methods on twelve datasets (Table 4).",
     "half": "Equally large classes, which the paper's risk excludes.",
+    "coverage": "How often intervals hold what they should; only by name.",
     "nets": "Nets from pairs on MNIST, beside published numbers; only by name, wants a GPU.",
 }
 """Said here once more, because the experiments take a second to import and help should not."""

@@ -1,6 +1,6 @@
 """All experiments by name, in the order in which they are run and reported."""
 
-from likewise.experiments import benchmark, half, losses, nets, prior, theory, unlabeled
+from likewise.experiments import benchmark, coverage, half, losses, nets, prior, theory, unlabeled
 from likewise.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS"]
@@ -14,6 +14,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         unlabeled.EXPERIMENT,
         benchmark.EXPERIMENT,
         half.EXPERIMENT,
+        coverage.EXPERIMENT,
         nets.EXPERIMENT,
     )
 }

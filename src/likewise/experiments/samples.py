@@ -25,7 +25,7 @@ __all__ = ["GENERATED", "Draw", "Task", "check_pools", "draw_task", "pool", "sta
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-GENERATED = ("gaussians",)
+GENERATED = ("gaussians", "ringnorm", "threenorm")
 """Pools that need no file."""
 
 _SMALLEST_DEVIATION = 1e-9
@@ -112,16 +112,35 @@ def pool(dataset: str) -> tuple[NDArray[np.floating], Labels]:
     Parameters
     ----------
     dataset : str
-        One of the twelve sets of the paper, or "gaussians": two of them in five dimensions.
+        One of the twelve sets of the paper; "gaussians": two of them in five dimensions; or
+        "ringnorm" and "threenorm" of Breiman (1996): a class inside another one, and one between
+        the two halves of another one, in twenty dimensions.
 
     Returns
     -------
     X : array of shape (n_rows, n_features)
     y : array of shape (n_rows,)
     """
-    if dataset in GENERATED:
+    if dataset == "gaussians":
         return make_gaussians(20_000, n_features=5, separation=2.5, prior=0.5, random_state=0)
+    if dataset in GENERATED:
+        return _of_breiman(dataset, 20_000)
     return load(dataset, return_X_y=True)
+
+
+def _of_breiman(name: str, n_rows: int) -> tuple[FloatArray, Labels]:
+    """Draw one of the artificial problems of Breiman (1996), "Bias, variance, and arcing"."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, -1], n_rows // 2)
+    X = rng.standard_normal((n_rows, 20))
+    shift = 2.0 / np.sqrt(20.0)
+    if name == "ringnorm":
+        X[y == 1] *= 2.0
+        X[y == -1] += shift
+    else:
+        X[y == 1] += shift * rng.choice([-1.0, 1.0], size=(n_rows // 2, 1))
+        X[y == -1] += shift * np.tile([1.0, -1.0], 10)
+    return X, y
 
 
 def check_pools(datasets: Iterable[str]) -> None:

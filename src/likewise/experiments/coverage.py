@@ -1,0 +1,295 @@
+"""How often intervals hold what they should, and how narrow they could be.
+
+Half of every pool is kept apart: truth is measured on it, and a model that learns from its labels
+tells how narrow an interval of the prior could be if the classes' densities were known. Statements
+are drawn from the other half. Not in the paper.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from likewise._types import FloatArray
+from likewise.beliefs.table import TableLikelihood
+from likewise.classifiers import PairClassifier
+from likewise.classifiers.saying import unsaid
+from likewise.datasets import sample_statements, sample_su
+from likewise.exceptions import NoSignalError
+from likewise.experiments.coverage_page import sections
+from likewise.experiments.experiment import Experiment, Plan
+from likewise.experiments.runner import Record
+from likewise.experiments.samples import pool, standardise
+from likewise.prior import PairMomentPrior
+from likewise.report.label_free import label_free_report
+from likewise.statements.labels import read_labels
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+__all__ = ["EXPERIMENT", "LEVEL", "SETTINGS", "SOURCES", "measure"]
+
+LEVEL = 0.9
+SOURCES = (
+    "gaussians",
+    "waveform",
+    "ringnorm",
+    "threenorm",
+    "magic",
+    "phoneme",
+    "spambase",
+    "adult",
+    "cod-rna",
+)
+PRIORS = (0.5, 0.6, 0.7, 0.9)
+SIZES = (100, 300, 1000)
+_ERRORS = 0.1
+_FREE_SHARE = 0.5
+"""Share of class +1 among similar pairs that were not formed at random."""
+_STEP = 1e-3
+"""By which the prior is moved to see the curvature of a likelihood."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A weak sample.
+
+    Attributes
+    ----------
+    X : array of shape (n_rows, n_features)
+    y : weak labels
+    """
+
+    X: FloatArray
+    y: Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How statements come about, and how they are learned from.
+
+    Attributes
+    ----------
+    draw : callable
+        Given rows, classes, a number of statements, a prior and a source of randomness.
+    pairing : str
+    error_rate : float or "auto"
+    true_error_rate : float
+    is_noise : bool
+        Whether rows say nothing about classes.
+    """
+
+    draw: "Callable[[Any, Any, int, float, Generator], Drawn]"
+    pairing: Any
+    error_rate: float | str = 0.0
+    true_error_rate: float = 0.0
+    is_noise: bool = False
+
+
+def _fresh(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
+    return Drawn(*sample_su(X, y, n, n, 0, prior, rng).pack())
+
+
+def _free(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
+    """Draw similar pairs without regard to the prior."""
+    order = rng.permutation(X.shape[0])
+    for_pairs, for_rows = np.array_split(order, [2 * order.size // 3])
+    rows = sample_su(X[for_rows], y[for_rows], 1, n, 0, prior, rng)
+    pairs = sample_su(X[for_pairs], y[for_pairs], n, 1, 0, _FREE_SHARE, rng)
+    numbers = np.arange(1, n + 1)
+    table = np.vstack([rows.unlabeled, *pairs.similar])
+    return Drawn(table, np.concatenate([np.zeros(n, dtype=np.int64), numbers, numbers]))
+
+
+def _noise(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
+    drawn = _fresh(X, y, n, prior, rng)
+    return Drawn(drawn.X[rng.permutation(drawn.X.shape[0])], drawn.y)
+
+
+def _of_table(kind: Any, error_rate: float = 0.0) -> "Callable[..., Drawn]":
+    def draw(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
+        sample = sample_statements(
+            X, y, n, n, kind=kind, prior=prior, error_rate=error_rate, random_state=rng
+        )
+        return Drawn(*sample.pack())
+
+    return draw
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "fresh": Setting(_fresh, "auto"),
+    "met": Setting(_of_table("met"), "random"),
+    "asked": Setting(_of_table("asked"), "asked"),
+    "asked-errors": Setting(_of_table("asked", _ERRORS), "asked", "auto", _ERRORS),
+    "free": Setting(_free, "free"),
+    "noise": Setting(_noise, "auto", is_noise=True),
+}
+
+
+def measure(
+    *, experiment: str, dataset: str, method: str, trial: int, n: int, prior: float
+) -> Record:
+    """Learn from one weak sample, and compare every interval with the truth.
+
+    Parameters
+    ----------
+    experiment, dataset : str
+    method : str
+        A name in `SETTINGS`.
+    trial : int
+    n : int
+        Number of statements; as many rows, or unlabeled rows beside fresh pairs.
+    prior : float
+        Of class +1, the majority class of the pool.
+
+    Returns
+    -------
+    dict
+        ``intervals``: from each quantity to value, low end, high end and truth. ``narrowest``: half
+        the width that an interval of the prior would have if the classes' densities were known.
+        ``signal``, ``pairing_rejected``: what the two tests say.
+    """
+    setting, source = SETTINGS[method], _source(dataset)
+    key = [crc32(repr((dataset, method, n, prior)).encode()), trial]
+    drawn = setting.draw(source.X, source.y, n, prior, np.random.default_rng(key))
+    X, X_apart = standardise(drawn.X, drawn.X, source.X_apart)
+    clf = PairClassifier(
+        pairing=setting.pairing, error_rate=setting.error_rate, level=LEVEL, random_state=trial
+    )
+    with unsaid():
+        clf.fit(X, drawn.y)
+    tested = clf.pairing_test_
+    record: Record = {
+        "signal": bool(clf.has_signal_),
+        "pairing_rejected": None if tested is None else bool(tested.is_rejected),
+    }
+    if setting.is_noise:
+        return record
+    truth = _truth(clf.predict(X_apart), source.y_apart, prior)
+    found = _intervals(clf, X, drawn.y, setting, trial)
+    return {
+        **record,
+        "accuracy": truth["accuracy"],
+        "intervals": {
+            name: [*map(float, ends), truth.get(name, setting.true_error_rate)]
+            for name, ends in found.items()
+        },
+        "narrowest": _narrowest(source.ratios(drawn.X), drawn.y, setting, prior),
+    }
+
+
+def _intervals(clf: Any, X: Any, y: Any, setting: Setting, seed: int) -> dict[str, Any]:
+    """Return value, low and high end of all that is estimated."""
+    found = {"prior": (clf.prior_, *clf.prior_interval_)}
+    if setting.error_rate == "auto":
+        found["error rate"] = (clf.error_rate_, *clf.error_rate_interval_)
+    if setting.pairing == "auto":
+        with unsaid():
+            moments = PairMomentPrior(level=LEVEL, random_state=seed).fit(X, y).estimate_
+        found["majority, pair moments"] = (moments.value, *moments.interval)
+    try:
+        with unsaid():
+            report = label_free_report(clf, X, y, LEVEL, random_state=seed)
+    except NoSignalError:
+        return found
+    for name, one in (
+        ("accuracy", report.accuracy),
+        ("true-positive rate", report.true_positive_rate),
+        ("false-positive rate", report.false_positive_rate),
+        ("prior, report", report.prior),
+    ):
+        found[name] = (one.value, *one.interval)
+    return found
+
+
+def _truth(predicted: Any, y: Any, prior: float) -> dict[str, float]:
+    """Return what intervals should hold, classes called as the classifier calls them."""
+    rates = {sign: float(np.mean(predicted[y == sign] == 1)) for sign in (1, -1)}
+    right = prior * rates[1] + (1.0 - prior) * (1.0 - rates[-1])
+    if right < 0.5:  # it calls the classes the other way round
+        rates, prior, right = {1: rates[-1], -1: rates[1]}, 1.0 - prior, 1.0 - right
+    return {
+        "prior": prior,
+        "prior, report": prior,
+        "majority, pair moments": max(prior, 1.0 - prior),
+        "accuracy": right,
+        "true-positive rate": rates[1],
+        "false-positive rate": rates[-1],
+    }
+
+
+# --- what could be known at best ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """A pool in two halves: one to draw statements from, one to measure the truth on."""
+
+    X: FloatArray
+    y: "NDArray[np.int64]"
+    X_apart: FloatArray
+    y_apart: "NDArray[np.int64]"
+    model: Any
+
+    def ratios(self, X: FloatArray) -> FloatArray:
+        """Return how much likelier rows are in class +1 than in class -1, by labels."""
+        p = self.model.predict_proba(X)[:, 1].clip(1e-4, 1.0 - 1e-4)
+        share = float(np.mean(self.y_apart == 1))
+        return np.asarray(p / (1.0 - p) * (1.0 - share) / share)
+
+
+@lru_cache(maxsize=2)
+def _source(dataset: str) -> _Source:
+    X, y = pool(dataset)
+    rows: FloatArray = np.asarray(X, dtype=np.float64)
+    if np.mean(y == 1) < 0.5:
+        y = -y
+    first, second = np.array_split(np.random.default_rng(0).permutation(rows.shape[0]), 2)
+    second = second[:20_000]
+    model = HistGradientBoostingClassifier(early_stopping=True, random_state=0)
+    model.fit(rows[second], y[second])
+    return _Source(rows[first], y[first], rows[second], y[second], model)
+
+
+def _narrowest(ratios: FloatArray, y: Any, setting: Setting, prior: float) -> float | None:
+    """Return half the width of the interval by the likelihood of the prior alone."""
+    statements = read_labels(y)
+
+    def log_likelihood(share: float) -> float:
+        total = float(np.log(share * ratios + 1.0 - share).sum())
+        if not statements.is_fresh:
+            odds = share / (1.0 - share) * ratios
+            log_p = np.log(np.column_stack([1.0 / (1.0 + odds), odds / (1.0 + odds)]))
+            likelihood = TableLikelihood(statements, 2, setting.pairing, setting.true_error_rate)
+            return total + likelihood.evaluate(log_p).value
+        members = ratios[statements.members.reshape(-1, 2)]
+        total -= float(np.log(share * members + 1.0 - share).sum())  # pairs are not rows alone
+        if setting.pairing == "free":
+            return total
+        alike = share**2 * members.prod(axis=1) + (1.0 - share) ** 2
+        return total + float(np.log(alike / (share**2 + (1.0 - share) ** 2)).sum())
+
+    below, here, above = (log_likelihood(prior + step) for step in (-_STEP, 0.0, _STEP))
+    curvature = (2.0 * here - below - above) / _STEP**2
+    if curvature <= 0.0:
+        return None
+    return float(norm.ppf((1.0 + LEVEL) / 2.0) / np.sqrt(curvature))
+
+
+EXPERIMENT = Experiment(
+    name="coverage",
+    title="How often intervals hold what they should",
+    measure=measure,
+    outcome="accuracy",
+    full=Plan(SOURCES, tuple(SETTINGS), 20, {"n": SIZES, "prior": PRIORS}),
+    quick=Plan(("gaussians",), tuple(SETTINGS), 2, {"n": (100,), "prior": (0.7,)}),
+    methods=SETTINGS,
+    sections=sections,
+    by_name_only=True,
+)

@@ -1,0 +1,251 @@
+"""What a report says of intervals: how often they held the truth, how wide they are, how far off.
+
+A cell is a source, a setting, a number of statements and a prior; it is judged by its trials.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import beta
+
+from likewise.experiments.figures import legend_of_all, panels
+from likewise.experiments.runner import Record
+from likewise.experiments.statistics import group
+from likewise.pages.document import Cell, Picture, Section, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Coverage", "coverages", "plot", "sections"]
+
+_CELL = ("method", "dataset", "n", "prior")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How the intervals of one quantity did in one cell.
+
+    Attributes
+    ----------
+    quantity, method, dataset : str
+    n : int
+    prior : float
+    hits, trials : int
+    bias : float
+        Mean of value less truth.
+    width : float
+        Median.
+    ratio : float or None
+        Median width as a multiple of the narrowest possible; for the prior.
+    """
+
+    quantity: str
+    method: str
+    dataset: str
+    n: int
+    prior: float
+    hits: int
+    trials: int
+    bias: float
+    width: float
+    ratio: float | None
+
+    @property
+    def share(self) -> float:
+        """Share of intervals that held the truth."""
+        return self.hits / self.trials
+
+
+def coverages(records: Sequence[Record]) -> list[Coverage]:
+    """Count how often intervals held the truth, for every quantity in every cell.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    list of Coverage
+    """
+    found = []
+    good = [record for record in records if record.get("intervals")]
+    for (method, dataset, n, prior), own in group(good, *_CELL).items():
+        names = dict.fromkeys(name for record in own for name in record["intervals"])
+        for name in names:
+            rows = [record for record in own if name in record["intervals"]]
+            ends = np.array([record["intervals"][name] for record in rows])
+            value, low, high, truth = ends.T
+            # At one half either class may be the majority, and the truth is on the edge.
+            hits = int(np.sum((low - 1e-9 <= truth) & (truth <= high + 1e-9)))
+            ratios = [
+                (one[2] - one[1]) / (2.0 * record["narrowest"])
+                for one, record in zip(ends, rows, strict=True)
+                if name == "prior" and record.get("narrowest")
+            ]
+            found.append(
+                Coverage(
+                    name,
+                    method,
+                    dataset,
+                    n,
+                    prior,
+                    hits,
+                    len(rows),
+                    float(np.mean(value - truth)),
+                    float(np.median(high - low)),
+                    float(np.median(ratios)) if ratios else None,
+                )
+            )
+    return found
+
+
+def sections(records: Sequence[Record]) -> list[Section]:
+    """Return what a report says of intervals.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    list of Section
+    """
+    found = coverages(records)
+    pictures = (Picture("Coverage of every cell, by setting.", lambda: plot(found)),)
+    paragraphs = (
+        "Every interval is a nominal 90 % interval. A cell is a source, a setting, a number of "
+        "statements and a prior. In brackets: the exact (Clopper-Pearson) 95 % interval of the "
+        "share. Intervals that a report does not give, since there is no signal, do not count.",
+    )
+    return [
+        Section("Intervals", paragraphs, (_by_setting(found),), pictures if found else ()),
+        Section("Cells", ("Every cell by itself.",), (_by_cell(found),), ()),
+        Section("Tests", ("How often tests raise an alarm.",), (_tests(records),), ()),
+    ]
+
+
+def _by_setting(found: Sequence[Coverage]) -> Table:
+    rows = []
+    keys = dict.fromkeys((one.quantity, one.method, one.n) for one in found)
+    for quantity, method, n in sorted(keys):
+        own = [one for one in found if (one.quantity, one.method, one.n) == (quantity, method, n)]
+        hits, trials = sum(one.hits for one in own), sum(one.trials for one in own)
+        ratios = [one.ratio for one in own if one.ratio is not None]
+        worst = min(own, key=lambda one: one.share)
+        rows.append(
+            (
+                Cell(quantity),
+                Cell(method),
+                Cell(str(n), float(n)),
+                _share_cell(hits, trials),
+                Cell(
+                    f"{100 * worst.share:.0f} ({worst.dataset}, {worst.prior:g})",
+                    100 * worst.share,
+                ),
+                _number(float(np.mean([one.bias for one in own])), 3),
+                _number(float(np.median([one.width for one in own])), 3),
+                _number(float(np.median(ratios)) if ratios else None, 2),
+            )
+        )
+    header = (
+        "quantity", "setting", "statements", "coverage, %", "worst cell, %", "bias", "width",
+        "width / narrowest",
+    )  # fmt: skip
+    return Table("Coverage over sources and priors", header, tuple(rows))
+
+
+def _by_cell(found: Sequence[Coverage]) -> Table:
+    rows = tuple(
+        (
+            Cell(one.quantity),
+            Cell(one.method),
+            Cell(one.dataset),
+            Cell(str(one.n), float(one.n)),
+            Cell(f"{one.prior:g}", one.prior),
+            _share_cell(one.hits, one.trials),
+            _number(one.bias, 3),
+            _number(one.width, 3),
+        )
+        for one in found
+    )
+    header = (
+        "quantity", "setting", "source", "statements", "prior", "coverage, %", "bias", "width",
+    )  # fmt: skip
+    return Table("Coverage of every cell", header, rows)
+
+
+def _tests(records: Sequence[Record]) -> Table:
+    rows = []
+    for (method, n), own in sorted(group(records, "method", "n").items()):
+        good = [record for record in own if record["status"] == "ok"]
+        tested = [one["pairing_rejected"] for one in good if one["pairing_rejected"] is not None]
+        signals = sum(record["signal"] for record in good)
+        rows.append(
+            (
+                Cell(method),
+                Cell(str(n), float(n)),
+                _share_cell(signals, len(good)),
+                _share_cell(sum(tested), len(tested)),
+                Cell(str(len(own) - len(good)), float(len(own) - len(good))),
+            )
+        )
+    header = ("setting", "statements", "signal found, %", "pairing rejected, %", "failed")
+    return Table("How often a signal is found and random pairing is rejected", header, tuple(rows))
+
+
+def _share_cell(hits: int, trials: int) -> Cell:
+    if not trials:
+        return Cell("")
+    low = beta.ppf(0.025, hits, trials - hits + 1) if hits else 0.0
+    high = beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1.0
+    share = 100 * hits / trials
+    return Cell(f"{share:.0f} ({100 * low:.0f} to {100 * high:.0f}) of {trials}", share)
+
+
+def _number(value: float | None, digits: int) -> Cell:
+    return Cell("") if value is None else Cell(f"{value:.{digits}f}", value)
+
+
+def plot(found: Sequence[Coverage]) -> "Figure":
+    """Draw the coverage of every cell, a panel for each setting.
+
+    Parameters
+    ----------
+    found : sequence of Coverage
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    from likewise.plots import BLUE, GREEN, PURPLE, VERMILION
+
+    methods = sorted({one.method for one in found})
+    quantities = ("prior", "accuracy", "true-positive rate", "error rate")
+    colors = dict(zip(quantities, (BLUE, VERMILION, GREEN, PURPLE), strict=True))
+    figure, axes = panels(
+        methods,
+        xlabel="statements",
+        ylabel="coverage of a nominal 90 % interval, %",
+        heading="Dots: sources and priors",
+    )
+    sizes = sorted({one.n for one in found})
+    for panel, method in zip(axes, methods, strict=True):
+        panel.axhline(90, color="0.5", lw=1)
+        panel.axhspan(84, 97, color="0.92", zorder=0)
+        for place, quantity in enumerate(quantities):
+            own = [one for one in found if (one.method, one.quantity) == (method, quantity)]
+            if own:
+                panel.scatter(
+                    [sizes.index(one.n) + 0.15 * (place - 1.5) for one in own],
+                    [100 * one.share for one in own],
+                    s=14,
+                    alpha=0.6,
+                    color=colors[quantity],
+                    label=quantity,
+                )
+        panel.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+        panel.set_ylim(0, 104)
+    legend_of_all(figure, axes)
+    return figure
