@@ -230,6 +230,19 @@ def test_progress_says_when_to_stop() -> None:
     assert found.interval == (0.86, 0.94)
 
 
+def test_the_accuracy_is_known_when_its_intervals_have_stopped_moving() -> None:
+    early = Point(60, 0.8, 0.77, 0.83)  # no longer among the last third
+    moving = [early, *(Point(n, a, a - 0.04, a + 0.04) for n, a in ((100, 0.8), (120, 0.9)))]
+    found = judge_progress(120, moving)
+    assert found.interval == pytest.approx((0.76, 0.94))
+    assert not found.enough
+    wide = Point(100, 0.9, 0.7, 1.0)  # long ago by then
+    later = [wide, *(Point(n, 0.9, 0.86, 0.94) for n in (160, 180, 200, 220))]
+    assert judge_progress(220, later).enough
+    # Two narrow intervals at the very beginning are not yet a history.
+    assert not judge_progress(60, [Point(n, 0.9, 0.88, 0.92) for n in (45, 50, 55, 60)]).enough
+
+
 def test_the_gain_is_read_off_the_curve() -> None:
     points = [Point(n, 0.9 - 0.5 / n**0.5, 0.0, 1.0) for n in (100, 150, 200, 300)]
     assert expected_gain(points) == pytest.approx(0.5 * (300**-0.5 - 450**-0.5))
