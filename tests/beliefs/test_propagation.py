@@ -54,6 +54,23 @@ def test_trees_are_exact(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("ends", [([0, 4], [3, 1]), ([], [])])
+def test_edges_that_share_no_end_are_exact_without_a_sweep(
+    k: int, ends: tuple[list[int], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_settle_two", "_settle_many"):
+        monkeypatch.delattr(propagation, name)
+    edges = edges_of(ends)
+    weights = draw_weights(k, edges)
+    value, beliefs, alike = enumerated(weights[0], edges, *weights[1:])
+    found = propagate(weights[0], edges, *weights[1:])
+    assert found.converged
+    assert found.value == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(found.beliefs, beliefs, atol=1e-9)
+    np.testing.assert_allclose(found.alike, alike, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
 def test_the_gradient_of_the_value_in_the_fields_is_the_belief_on_cycles_too(k: int) -> None:
     edges = edges_of(RING_ENDS, 4)
     fields, on, off = draw_weights(k, edges)
@@ -77,7 +94,7 @@ def test_two_classes_on_their_fast_path_are_as_on_the_path_of_many() -> None:
             off,
             np.zeros((2, 2, off.size)),
         )
-        slow = propagation._finish(fields.T, edges, on.T, off, messages, converged)
+        slow = propagation._finish(fields.T, edges, on.T, off, (messages, converged))
         assert fast.value == pytest.approx(slow.value, abs=1e-6)
         np.testing.assert_allclose(fast.beliefs, slow.beliefs, atol=1e-5)
         np.testing.assert_allclose(fast.alike, slow.alike, atol=1e-5)

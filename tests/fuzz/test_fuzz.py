@@ -41,6 +41,8 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
     ("name", "number"),
     [
         ("files", 207),
+        ("files", 5003093),
+        ("files", 5011019),
         ("files", 911436006118),
         ("files", 911436009620),
         ("files", 913737007388),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import likewise as lw
 from likewise.io import read_inputs
@@ -41,3 +42,13 @@ def test_statements_are_numbered_similar_ones_first(tmp_path: Path) -> None:
         ([1, 2], "same"),
         ([0, 1], "different"),
     ]
+
+
+def test_a_text_that_no_model_could_hold_is_refused_before_anything_is_learned(
+    tmp_path: Path,
+) -> None:
+    rows = csv_file(tmp_path, f"id,a,word\n1,1,red\n2,2,{'é' * 100_001}\n")
+    pairs = csv_file(tmp_path, "left,right\n1,2\n", "pairs.csv")
+    with pytest.raises(ValueError, match=r"'word', row with id '2': a text of 100,001 characters"):
+        read_inputs(rows, pairs)
+    assert read_inputs(rows, pairs, drop=["word"]).X.shape == (2, 1)

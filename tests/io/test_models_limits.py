@@ -270,3 +270,15 @@ def test_dummies_of_columns_with_different_numbers_of_categories_need_no_trust(
     assert "brought.skops" not in parts_of((tmp_path / "m").read_bytes())
     again = lw.load(tmp_path / "m")
     np.testing.assert_array_equal(again.predict_proba(WHOLE), model.predict_proba(WHOLE))
+
+
+def test_one_long_category_among_many_short_ones_can_be_saved_and_read(tmp_path: Path) -> None:
+    words = np.array([f"word {number}" for number in range(len(X))], dtype=object)
+    words[0] = "long " * 19_999
+    table = np.column_stack([X[:, :2].astype(object), words, words, words])
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer([("numbers", "passthrough", [0, 1]), ("text", encoder, [2, 3, 4])])
+    with warnings.catch_warnings(action="ignore"):
+        model = make_pipeline(columns, lw.SUClassifier(prior=0.7)).fit(table, MET)
+    lw.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(lw.load(tmp_path / "m").predict(table), model.predict(table))

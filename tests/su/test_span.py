@@ -77,3 +77,11 @@ def test_systems_have_the_size_of_the_rows(
     lw.SUClassifierCV(prior=0.7, cv=2).fit(*wide)
     assert sizes
     assert max(sizes) <= 42
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])
+def test_a_column_of_a_huge_scale_drowns_no_other_whatever_the_order_of_rows(loss: str) -> None:
+    rows = np.array([[1e100, 0.0, 0.0, 0.0], [1e9, 0.0, 0.0, 1.0]])
+    model = lw.SUClassifier(loss, prior=0.7, alpha=1e-4)
+    found = [model.fit(*lw.pack(X, dissimilar=[(0, 1)])).objective_ for X in (rows, rows[::-1])]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)

@@ -95,6 +95,8 @@ class Coupling:
         links = np.bincount(of_links, minlength=self._n_rows).astype(np.float64)
         self._rows = _Amounts.of(components, np.ones(self._n_rows), n_classes)
         self._links = _Amounts.of(components, links, n_classes)
+        # Half a row's share: what cannot be told from nothing.
+        self._least = 0.5 / max(self._n_rows, n_classes)
         m = max(self._n_links + n_apart, 1)
         limit = max(2.0, self._n_rows * np.sqrt(_LINEAR / m))
         self._large = np.flatnonzero(components.sizes > limit)
@@ -116,13 +118,15 @@ class Coupling:
         Coupled
         """
         here = self._first(fields) if start is None else self._renamed(start, fields)
-        memory = [here]
+        memory, places = [here], [np.zeros(0)]
 
         def step(vector: FloatArray) -> FloatArray:
-            memory[0] = self._at(vector, fields, memory[0])
+            memory[0], places[0] = self._at(vector, fields, memory[0]), vector
             return self._flat(memory[0].beliefs)
 
         end, trace = settle(step, self._flat(here.beliefs), here.trace)
+        if places[0] is end and not self._large.size:
+            return replace(memory[0], trace=trace)
         return replace(self._at(end, fields, memory[0]), trace=trace)
 
     def _flat(self, beliefs: FloatArray) -> FloatArray:
@@ -229,15 +233,20 @@ class Coupling:
         if not components.left.size:
             nodes = log_sum(fields)
             return float(nodes.sum()), np.exp(fields - nodes[:, None]), None, True
-        size = components.left.size
-        on = np.full((size, self._k), HARD)
-        found = propagate(fields, self._edges, on, np.full(size, 1.0 - HARD), messages)
+        on, off = self._weights
+        found = propagate(fields, self._edges, on, off, messages)
         return found.value, found.beliefs, found.messages, found.converged
 
     @cached_property
     def _edges(self) -> Edges:
         components = self._components
         return Edges(components.left, components.right, components.count)
+
+    @cached_property
+    def _weights(self) -> tuple[FloatArray, FloatArray]:
+        """Weights of edges whose ends are of one class, and of those whose ends differ."""
+        size = self._components.left.size
+        return np.full((size, self._k), HARD), np.full(size, 1.0 - HARD)
 
     def _parts(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self._is_free:
@@ -265,22 +274,20 @@ class Coupling:
             return of_r - 2.0 * self._n_links * r / s, np.zeros_like(of_r)
         floor = np.maximum(r, self._least)
         of_links = np.log(np.maximum(rho, self._least)) - 2.0 * np.log(floor)
-        return of_r - 2.0 * links / floor, np.broadcast_to(of_links, of_r.shape).copy()
+        return of_r - 2.0 * links / floor, of_links
 
     def _likeliest(self, links: FloatArray) -> FloatArray:
         """Return the likeliest shares among links, (n_classes,), of which none is too small."""
         links = np.maximum(links, 1e-9)
-        is_small = np.zeros(self._k, dtype=bool)
+        rho = links / links.sum()
+        is_small = rho < self._least
+        if not is_small.any():  # as almost always, in the innermost loop of all
+            return np.asarray(rho)
         for _ in range(self._k):
             left = 1.0 - self._least * np.count_nonzero(is_small)
             rho = np.where(is_small, self._least, left * links / links[~is_small].sum())
             is_small |= rho < self._least
         return np.asarray(rho)
-
-    @property
-    def _least(self) -> float:
-        """Half a row's share: what cannot be told from nothing."""
-        return 0.5 / max(self._n_rows, self._k)
 
 
 @dataclass(frozen=True)

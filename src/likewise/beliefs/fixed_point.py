@@ -51,8 +51,8 @@ def settle(
             break
         there = here + _move(gap, moves, changes)
         new = step(there) - there
-        moves = np.column_stack([moves, there - here])[:, -_MEMORY:]
-        changes = np.column_stack([changes, new - gap])[:, -_MEMORY:]
+        moves = np.concatenate([moves[:, 1 - _MEMORY :], (there - here)[:, None]], axis=1)
+        changes = np.concatenate([changes[:, 1 - _MEMORY :], (new - gap)[:, None]], axis=1)
         here, gap = there, new
         size = float(np.abs(gap).max())
         if size < 0.5 * smallest:

@@ -7,6 +7,7 @@ the fields is the belief. Nothing here knows what the unknowns are.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,22 @@ class Edges:
     left: IntArray
     right: IntArray
     count: int
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """All left ends, then all right ones, (2 n_edges,)."""
+        return np.concatenate([self.left, self.right])
+
+    @cached_property
+    def is_matching(self) -> bool:
+        """Whether no unknown has two edges: then nothing has to be sent on."""
+        return bool(np.bincount(self.ends, minlength=1).max() < 2)
+
+    def totals(self, fields: FloatArray, sent: FloatArray) -> FloatArray:
+        """Add to fields, (n_classes, count), what was sent to all ends, (n_classes, 2 n_edges)."""
+        places = self.ends + self.count * np.arange(fields.shape[0])[:, None]
+        found = np.bincount(places.ravel(), weights=sent.ravel(), minlength=fields.size)
+        return np.asarray(fields + found.reshape(fields.shape))
 
     def add(self, to_left: FloatArray, to_right: FloatArray) -> FloatArray:
         """Add up what edges send to their ends, (count,)."""
@@ -100,11 +117,12 @@ def propagate(
     """
     # Class by class in memory: sums over a few classes are then sums of long vectors.
     fields, on = np.ascontiguousarray(fields.T), np.ascontiguousarray(on.T)
+    if edges.is_matching:
+        return _finish(fields, edges, on, off, None)
     if messages is None:
         messages = np.zeros((2, fields.shape[0], edges.left.size))
     settle = _settle_two if fields.shape[0] == 2 else _settle_many
-    messages, converged = settle(fields, edges, on, off, messages)
-    return _finish(fields, edges, on, off, messages, converged)
+    return _finish(fields, edges, on, off, settle(fields, edges, on, off, messages))
 
 
 def _finish(
@@ -112,27 +130,28 @@ def _finish(
     edges: Edges,
     on: FloatArray,
     off: FloatArray,
-    messages: FloatArray,
-    converged: bool,
+    settled: tuple[FloatArray, bool] | None,
 ) -> Propagated:
-    """Take beliefs, and the value with messages on the scale of the cavity beliefs."""
-    totals = _totals(fields, edges, messages)
-    of_left, of_right = (
-        _normalised(totals[:, side] - sent)[1]
-        for side, sent in zip((edges.left, edges.right), messages, strict=True)
-    )
-    scaled = np.stack([_sent(cavity, on, off) for cavity in (of_right, of_left)])
-    nodes, beliefs = _normalised(_totals(fields, edges, scaled))
+    """Take beliefs, and the value with messages on the scale of the cavity beliefs.
+
+    Where no unknown has two edges, nothing is sent on: what was settled may be None.
+    """
+    converged = True
+    cavities = np.take(fields, edges.ends, axis=1)
+    if settled is not None:
+        messages, converged = settled
+        sent = messages.transpose(1, 0, 2).reshape(fields.shape[0], -1)
+        cavities = np.take(edges.totals(fields, sent), edges.ends, axis=1) - sent
+    n_classes, n_edges = on.shape
+    of_left, of_right = np.split(_normalised(cavities)[1], 2, axis=1)
+    sent = np.concatenate([_sent(of_right, on, off), _sent(of_left, on, off)], axis=1)
+    nodes, beliefs = _normalised(edges.totals(fields, sent))
     both = of_left * of_right
     alike = on * both
     between = np.maximum(alike.sum(axis=0) + off * (1.0 - both.sum(axis=0)), _TINY)
     value = float(nodes.sum() - np.log(between).sum())
+    scaled = sent.reshape(n_classes, 2, n_edges).transpose(1, 0, 2)
     return Propagated(value, beliefs.T, (alike / between).T, scaled, converged)
-
-
-def _totals(fields: FloatArray, edges: Edges, messages: FloatArray) -> FloatArray:
-    sums = [edges.add(to_left, to_right) for to_left, to_right in zip(*messages, strict=True)]
-    return fields + np.stack(sums)
 
 
 def _normalised(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -153,9 +172,9 @@ def _settle_many(
 ) -> tuple[FloatArray, bool]:
     """Settle any number of classes; both directions and all classes are one array."""
     n_classes, n_edges = fields.shape[0], edges.left.size
-    ends = np.concatenate([edges.left, edges.right])
+    ends = edges.ends
     places = (ends + edges.count * np.arange(n_classes)[:, None]).ravel()
-    on, off = np.tile(on, 2), np.tile(off, 2)
+    on, off = np.concatenate([on, on], axis=1), np.concatenate([off, off])
     slope = on - off
     sent = messages.transpose(1, 0, 2).reshape(n_classes, -1)
     before: FloatArray | None = None
@@ -170,7 +189,7 @@ def _settle_many(
         if before is not None and sweep >= _STUBBORN:
             cavities = (1.0 - _DAMPING) * cavities + _DAMPING * before
         # What one end believes is what the other is told.
-        told = np.roll(cavities, n_edges, axis=1)
+        told = np.concatenate([cavities[:, n_edges:], cavities[:, :n_edges]], axis=1)
         told *= slope
         told += off
         sent = np.log(np.maximum(told, _TINY, out=told), out=told)

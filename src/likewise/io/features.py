@@ -23,11 +23,13 @@ from likewise.io.arrow import (
 )
 from likewise.io.columns import load_columns
 from likewise.io.files import PathName
+from likewise.io.modelfile.values import LONGEST_TEXT
 from likewise.io.tables import Table
 from likewise.io.wording import counted, listed, shown
 
 __all__ = [
     "Features",
+    "check_lengths",
     "check_type",
     "choose_features",
     "choose_names",
@@ -195,6 +197,28 @@ def check_type(path: PathName, name: str, kind: Any) -> None:
             f"{shown(path)}, column {listed([name])}: values of type {type_word(kind)} are neither "
             "numbers nor text; turn them into numbers, or leave the column out."
         )
+
+
+def check_lengths(table: Table, features: Features) -> None:
+    """Refuse a text to learn from that no model could hold as a category.
+
+    Parameters
+    ----------
+    table : Table
+    features : Features
+    """
+    pc = import_pyarrow().compute
+    for name in features.names:
+        if name not in features.text:
+            continue
+        lengths = pc.fill_null(pc.utf8_length(table.columns[name]), 0)
+        row = first_true(pc.greater(lengths, LONGEST_TEXT))
+        if row is not None:
+            raise ValueError(
+                f"{_cell(table, name, row)}: a text of {lengths[row].as_py():,} characters is too "
+                f"long for a category, which may have {LONGEST_TEXT:,}; shorten it, or leave the "
+                "column out."
+            )
 
 
 def _numbers(table: Table, name: str, gaps: bool) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from likewise.io.features import Features, choose_features, feature_matrix
+from likewise.io.features import Features, check_lengths, choose_features, feature_matrix
 from likewise.io.files import PathName
 from likewise.io.models import Model
 from likewise.io.pairs import Pairs, read_pairs
@@ -107,7 +107,9 @@ def read_inputs(
     Inputs
     """
     rows = read_table(table, id_column=id_column)
-    return _joined(rows, choose_features(rows, keep=keep, drop=drop, gaps=gaps), pairs)
+    chosen = choose_features(rows, keep=keep, drop=drop, gaps=gaps)
+    check_lengths(rows, chosen)
+    return _joined(rows, chosen, pairs)
 
 
 def read_inputs_of(model: Model, table: PathName, pairs: PathName) -> Inputs:

@@ -15,6 +15,7 @@ from likewise.io.features import Features
 from likewise.io.files import PathName, replacing
 from likewise.io.modelfile.archive import Archive, NotAnArchiveError
 from likewise.io.modelfile.failures import UnfitError
+from likewise.io.modelfile.values import LONGEST_TEXT
 from likewise.io.wording import shown
 
 __all__ = ["Model", "load", "load_model", "save", "save_model"]
@@ -221,7 +222,7 @@ def _checked_description(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_text(value: Any) -> bool:
-    if not isinstance(value, str) or len(value) > 100_000:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         return False
     try:
         value.encode("utf-8")

@@ -30,7 +30,7 @@ FORMAT_VERSION = 2
 _DESCRIPTION = "model.json"
 _BROUGHT = "brought.skops"
 _MOST_TEXT_BYTES = 64 * 2**20
-"""Of all arrays of texts: in each, all texts take as much as the longest."""
+"""Of all names and arrays of texts."""
 
 Description = Mapping[str, Any]
 

@@ -15,9 +15,10 @@ from likewise.io.modelfile.arrays import DTYPES
 from likewise.io.modelfile.contract import Reader, Scope, Writer, expect, is_tagged
 from likewise.io.modelfile.failures import UnfitError
 
-__all__ = ["Array", "Flag", "Labels", "Nothing", "Number", "Text", "Whole"]
+__all__ = ["LONGEST_TEXT", "Array", "Flag", "Labels", "Nothing", "Number", "Text", "Whole"]
 
-_LONGEST_TEXT = 100_000
+LONGEST_TEXT = 100_000
+"""Characters of a text that a model may hold."""
 _LARGEST = 1e200
 """Number in an array: columns are below 1e150, and so are their inverses."""
 _MOST_LABELS = 1_000_000
@@ -145,7 +146,7 @@ class Text(_Plain):
 
 def plain_text(value: str) -> str:
     """Return a text that can be written and shown: of limited length, without half characters."""
-    expect(len(value) <= _LONGEST_TEXT, "is too long a text")
+    expect(len(value) <= LONGEST_TEXT, "is too long a text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -263,7 +264,9 @@ class Labels:
         tag = next(iter(node))
         if tag != "array":
             names = self._texts(node, tag, scope)
-            source.spend(4 * max(map(len, names), default=1) * len(names))
+            sizes = [len(name) for name in names]
+            # Objects have a size of their own; in an array of texts all are as long as the longest.
+            source.spend(4 * (sum(sizes) if tag == "names" else max(sizes) * len(names)))
             # numpy drops what a text of such an array ends with.
             is_kept = tag == "names" or not any(name.endswith("\0") for name in names)
             expect(is_kept, "holds a name that ends with a zero")
