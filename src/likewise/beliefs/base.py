@@ -156,6 +156,24 @@ class Likelihood(ABC):
         """Whether classes have names, so that they cannot be exchanged: some rows are known."""
         return False
 
+    def unnamed(self) -> "Likelihood":
+        """Return the likelihood of the statements alone, without rows whose classes are known."""
+        return self
+
+    def naming(self, log_p: FloatArray) -> NDArray[np.intp]:
+        """Return which class of a model each name belongs to, as known rows speak for it.
+
+        Parameters
+        ----------
+        log_p : array of shape (n_rows, n_classes)
+            Log-probabilities by a model whose classes stand in any order.
+
+        Returns
+        -------
+        integer array of shape (n_classes,)
+        """
+        return np.arange(self.n_classes)
+
     @property
     def is_fresh_mixture(self) -> bool:
         """Whether statements are fresh pairs of both kinds."""
