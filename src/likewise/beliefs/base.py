@@ -190,6 +190,16 @@ class Likelihood(ABC):
         return slice(0, self.n_rows, 1)
 
     @property
+    def population_weights(self) -> FloatArray | None:
+        """Weights of these rows among all there could be, which sum to one; None if all are alike.
+
+        Statements about the rows of a table are given its rows, whatever these weigh: weights
+        change what is said of all rows there could be, not the likelihood.
+        """
+        weights = self.statements.weights
+        return None if weights is None else weights / weights.sum()
+
+    @property
     def links(self) -> Links:
         """The statements as couples of rows."""
         return self.statements.links
@@ -215,7 +225,12 @@ class Likelihood(ABC):
         It is what is left to know of the shares once the probabilities are calibrated: rows are a
         sample.
         """
-        return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
+        weights = self.population_weights
+        if weights is None:
+            return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
+        eta = np.exp(log_p)
+        deviations = weights[:, None] * (eta - weights @ eta)
+        return np.asarray(deviations.T @ deviations)
 
     def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
         """Return the share of a class among all rows there could be.

@@ -62,5 +62,6 @@ def span_of(engine: Engine, linear: FloatArray) -> Span:
     (rows,) = engine.every("unlabeled", 1)
     dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
     basis = np.linalg.qr(np.vstack([dense, linear[:-1]]).T)[0]
-    inside = MemoryEngine.of_unlabeled(np.ascontiguousarray(dense @ basis))
+    weights = engine.weights("unlabeled") if isinstance(engine, MemoryEngine) else None
+    inside = MemoryEngine.of_unlabeled(np.ascontiguousarray(dense @ basis), weights)
     return Span(inside, np.append(basis.T @ linear[:-1], linear[-1]), basis)
