@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from likewise.beliefs.hidden import HiddenFeatures, implied_among
+from likewise.beliefs.hidden import HiddenFeatures, implied_among, names_by
 from likewise.beliefs.table import TableLikelihood
 from tests.beliefs.brute_force import Said, sum_over_classes
 from tests.beliefs.cases import draw_log_p
@@ -70,3 +70,9 @@ def test_folds_of_answers_keep_what_was_said_by_way_of_their_rows() -> None:
         posteriors = fold.likelihood.evaluate(log_p).posteriors
         assert posteriors[1, 0] > 0.75
         assert posteriors[2, 1] > 0.75
+
+
+def test_names_are_matched_with_classes_one_to_one() -> None:
+    known = np.array([2, -1, 0, -1])
+    posteriors = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5], [0.5, 0.4, 0.1], [0.0, 0.0, 1.0]])
+    assert names_by(known, posteriors).tolist() == [1, 2, 0]  # name 1 gets what the others leave

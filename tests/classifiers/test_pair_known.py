@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -97,6 +98,28 @@ def test_three_classes_are_named(rng: np.random.Generator) -> None:
     truth = np.array([names[int(k)] for k in sample.y_table])
     assert np.mean(clf.labels_ == truth) > 0.97
     np.testing.assert_allclose(clf.prior_, [0.2, 0.3, 0.5], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("seed", "n_digits", "error_rate"), [(0, 10, 0.0), (1, 10, 0.0), (0, 5, 0.02)]
+)
+def test_one_known_row_per_class_names_many_classes(
+    seed: int, n_digits: int, error_rate: float
+) -> None:
+    draw = np.random.default_rng(seed)
+    digits = load_digits(n_class=n_digits)
+    n_rows = 50 * n_digits
+    rows = draw.choice(len(digits.target), n_rows, replace=False)
+    truth = digits.target[rows]
+    pairs = draw.integers(n_rows, size=(120 * n_digits, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    same ^= draw.random(len(pairs)) < error_rate
+    X, y = lw.pack(digits.data[rows], similar=pairs[same], dissimilar=pairs[~same])
+    named = [int(np.flatnonzero(truth == k)[0]) for k in range(n_digits)]
+    known = known_of(truth, named, {k: f"digit {k}" for k in range(n_digits)})
+    clf = quick(n_classes=n_digits, cv=3, error_rate=error_rate).fit(X, y, known=known)
+    assert np.mean(clf.labels_ == np.array([f"digit {k}" for k in truth])) > 0.85
 
 
 def test_wrong_answers_about_known_rows_are_suspected() -> None:

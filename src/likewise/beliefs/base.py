@@ -156,6 +156,24 @@ class Likelihood(ABC):
         """Whether classes have names, so that they cannot be exchanged: some rows are known."""
         return False
 
+    def unnamed(self) -> "Likelihood":
+        """Return the likelihood of the statements alone, without rows whose classes are known."""
+        return self
+
+    def naming(self, log_p: FloatArray) -> NDArray[np.intp]:
+        """Return which class of a model each name belongs to, as known rows speak for it.
+
+        Parameters
+        ----------
+        log_p : array of shape (n_rows, n_classes)
+            Log-probabilities by a model whose classes stand in any order.
+
+        Returns
+        -------
+        integer array of shape (n_classes,)
+        """
+        return np.arange(self.n_classes)
+
     @property
     def is_fresh_mixture(self) -> bool:
         """Whether statements are fresh pairs of both kinds."""
@@ -170,6 +188,16 @@ class Likelihood(ABC):
     def population(self) -> Positions:
         """Rows that stand for all rows there could be: all of them."""
         return slice(0, self.n_rows, 1)
+
+    @property
+    def population_weights(self) -> FloatArray | None:
+        """Weights of these rows among all there could be, which sum to one; None if all are alike.
+
+        Statements about the rows of a table are given its rows, whatever these weigh: weights
+        change what is said of all rows there could be, not the likelihood.
+        """
+        weights = self.statements.weights
+        return None if weights is None else weights / weights.sum()
 
     @property
     def links(self) -> Links:
@@ -197,7 +225,12 @@ class Likelihood(ABC):
         It is what is left to know of the shares once the probabilities are calibrated: rows are a
         sample.
         """
-        return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
+        weights = self.population_weights
+        if weights is None:
+            return np.atleast_2d(np.cov(np.exp(log_p), rowvar=False)) / self.n_rows
+        eta = np.exp(log_p)
+        deviations = weights[:, None] * (eta - weights @ eta)
+        return np.asarray(deviations.T @ deviations)
 
     def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
         """Return the share of a class among all rows there could be.

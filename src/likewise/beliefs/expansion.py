@@ -23,7 +23,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import as_shares, log_sum
 from likewise.engines.rows import RowSets, count_positions
 
-__all__ = ["Counts", "Expansion", "expand", "share_covariance"]
+__all__ = ["Counts", "Expansion", "Totals", "expand", "share_covariance"]
 
 _SMALLEST_SHARE = 1e-12
 """Shares are kept above it: freely formed pairs divide by them."""
@@ -62,6 +62,13 @@ class Counts(NamedTuple):
         """The members of all pairs."""
         return slice(self.unlabeled, self.rows)
 
+    def total(self, weights: FloatArray | None) -> "Totals":
+        """Return how much rows and pairs count together."""
+        if weights is None:
+            return Totals(*map(float, self))
+        parts = (self.alone, self.left, self.dissimilar_left)
+        return Totals(*(float(weights[part].sum()) for part in parts))
+
     @property
     def left(self) -> slice:
         """Left members of the similar pairs."""
@@ -81,6 +88,24 @@ class Counts(NamedTuple):
     def dissimilar_right(self) -> slice:
         """Right members of the dissimilar pairs."""
         return slice(self.dissimilar_left.stop, self.rows)
+
+
+class Totals(NamedTuple):
+    """How much unlabeled rows and pairs count together: their numbers, or sums of weights."""
+
+    unlabeled: float
+    similar: float
+    dissimilar: float
+
+    @property
+    def pairs(self) -> float:
+        """Of pairs of both kinds."""
+        return self.similar + self.dissimilar
+
+    @property
+    def rows(self) -> float:
+        """Of both members of every pair, and of the unlabeled rows."""
+        return 2.0 * self.pairs + self.unlabeled
 
 
 @dataclass(frozen=True)
@@ -113,6 +138,7 @@ def expand(
     counts: Counts,
     pair_shares: FloatArray | None = None,
     start: FloatArray | None = None,
+    weights: FloatArray | None = None,
 ) -> Expansion:
     """Return the mean negative log-likelihood with its first derivatives.
 
@@ -125,19 +151,21 @@ def expand(
         Shares of the classes among freely formed similar pairs; None for pairs formed at random.
     start : array of shape (n_classes,), optional
         Where to begin the search for the shares of the classes.
+    weights : array of shape (n_rows,), optional
+        Rows count so often, the same for both members of a pair.
 
     Returns
     -------
     Expansion
     """
-    pairs = _Pairs.of(log_p, counts)
+    pairs, totals = _Pairs.of(log_p, counts, weights), counts.total(weights)
     eta = np.exp(log_p)
-    q = _settle(eta, pairs, counts, pair_shares, start)
+    q = _settle(eta, pairs, counts, pair_shares, start, weights)
     joint, members = pairs.similar_terms(q, pair_shares)
-    c = _preferences(q, members, counts, pair_shares)
+    c = _preferences(q, pairs.sum_similar(members), totals, pair_shares)
     preference = eta @ c
-    weights = 1.0 / preference
-    gradient = eta * weights[:, None]  # from here in place: at millions of rows memory is the cost
+    profiled = 1.0 / preference
+    gradient = eta * profiled[:, None]  # from here in place: at millions of rows memory is the cost
     gradient *= c
     gradient[counts.alone] -= eta[counts.alone]
     gradient[counts.left] -= members
@@ -146,17 +174,22 @@ def expand(
     gradient[counts.dissimilar_left] -= of_left
     gradient[counts.dissimilar_right] -= of_right
     square = float(q @ q)
-    value = np.log(preference, out=preference).sum() - counts.rows * np.log(counts.rows)
+    logs = np.log(preference, out=preference)
+    if weights is not None:
+        gradient *= weights[:, None]
+        logs, profiled = weights * logs, weights * profiled
+        joint, different = weights[counts.left] * joint, weights[counts.dissimilar_left] * different
+    value = logs.sum() - totals.rows * np.log(totals.rows)
     value -= joint.sum() + different.sum()
-    gradient /= counts.pairs
+    gradient /= totals.pairs
     if counts.dissimilar:
-        value += counts.dissimilar * np.log1p(-square)
+        value += totals.dissimilar * np.log1p(-square)
     if pair_shares is None:
-        value += counts.similar * np.log(square)
+        value += totals.similar * np.log(square)
         pair_gradient = np.zeros_like(q)
     else:
-        pair_gradient = (counts.similar * pair_shares - members.sum(axis=0)) / counts.pairs
-    return Expansion(float(value / counts.pairs), gradient, pair_gradient, q, weights)
+        pair_gradient = (totals.similar * pair_shares - pairs.sum_similar(members)) / totals.pairs
+    return Expansion(float(value / totals.pairs), gradient, pair_gradient, q, profiled)
 
 
 def share_covariance(
@@ -164,6 +197,7 @@ def share_covariance(
     counts: Counts,
     expansion: Expansion,
     pair_shares: FloatArray | None = None,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """Return the covariance of the shares of the classes, the scores taken as given.
 
@@ -172,7 +206,7 @@ def share_covariance(
 
     Parameters
     ----------
-    log_p, counts, pair_shares
+    log_p, counts, pair_shares, weights
         As in `expand`.
     expansion : Expansion
         What `expand` returned for them.
@@ -185,33 +219,41 @@ def share_covariance(
     # The share of the first class is one less the others: derivatives are along these columns.
     others = np.vstack([-np.ones(q.size - 1), np.eye(q.size - 1)])
     excess = (np.exp(log_p) - q)[:, 1:]
-    slope, curvature = _pair_share_terms(log_p, counts, q, pair_shares)
-    weighted = expansion.weights[:, None] * excess
+    slope, curvature = _pair_share_terms(log_p, counts, q, pair_shares, weights)
+    profiled = expansion.weights
+    if weights is not None:  # a row that counts twice is two rows with half of this each
+        profiled = profiled / np.sqrt(np.where(weights > 0, weights, 1.0))
+    weighted = profiled[:, None] * excess
     multiplier = others.T @ slope
     information = np.linalg.pinv(weighted.T @ weighted) + others.T @ curvature @ others
-    information += np.outer(multiplier, multiplier) / counts.rows
+    information += np.outer(multiplier, multiplier) / counts.total(weights).rows
     return np.asarray(others @ np.linalg.pinv(information) @ others.T)
 
 
 def _pair_share_terms(
-    log_p: FloatArray, counts: Counts, q: FloatArray, pair_shares: FloatArray | None
+    log_p: FloatArray,
+    counts: Counts,
+    q: FloatArray,
+    pair_shares: FloatArray | None,
+    weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return first and second derivatives in q of the pairs' negative log-likelihood."""
+    totals = counts.total(weights)
     square, eye = float(q @ q), np.eye(q.size)
     slope, curvature = np.zeros(q.size), np.zeros((q.size, q.size))
     if counts.dissimilar:
         rest = 1.0 - square
-        slope -= 2.0 * counts.dissimilar * q / rest
-        curvature -= counts.dissimilar * (2.0 * eye / rest + 4.0 * np.outer(q, q) / rest**2)
+        slope -= 2.0 * totals.dissimilar * q / rest
+        curvature -= totals.dissimilar * (2.0 * eye / rest + 4.0 * np.outer(q, q) / rest**2)
     if pair_shares is None:
-        slope += 2.0 * counts.similar * q / square
-        curvature += counts.similar * (2.0 * eye / square - 4.0 * np.outer(q, q) / square**2)
+        slope += 2.0 * totals.similar * q / square
+        curvature += totals.similar * (2.0 * eye / square - 4.0 * np.outer(q, q) / square**2)
         return slope, curvature
-    members = _Pairs.of(log_p, counts).similar_terms(q, pair_shares)[1]
-    totals = members.sum(axis=0)
-    spread = np.diag(totals) - members.T @ members
-    slope += 2.0 * totals / q
-    curvature -= np.diag(2.0 * totals / q**2) + 4.0 * spread / np.outer(q, q)
+    pairs = _Pairs.of(log_p, counts, weights)
+    members = pairs.similar_terms(q, pair_shares)[1]
+    total, spread = pairs.sum_similar(members), pairs.spread_similar(members)
+    slope += 2.0 * total / q
+    curvature -= np.diag(2.0 * total / q**2) + 4.0 * spread / np.outer(q, q)
     return slope, curvature
 
 
@@ -224,14 +266,26 @@ class _Pairs:
     left: FloatArray
     right: FloatArray
     """Log-probabilities of the members of the dissimilar pairs, (n_dissimilar, n_classes)."""
+    weights: FloatArray | None
+    """Of the similar pairs, (n_similar,)."""
 
     @classmethod
-    def of(cls, log_p: FloatArray, counts: Counts) -> "_Pairs":
+    def of(cls, log_p: FloatArray, counts: Counts, weights: FloatArray | None) -> "_Pairs":
         return cls(
             log_p[counts.left] + log_p[counts.right],
             log_p[counts.dissimilar_left],
             log_p[counts.dissimilar_right],
+            None if weights is None else weights[counts.left],
         )
+
+    def sum_similar(self, members: FloatArray) -> FloatArray:
+        """Add up the class probabilities of the similar pairs, (n_classes,)."""
+        return np.asarray(members.sum(axis=0) if self.weights is None else self.weights @ members)
+
+    def spread_similar(self, members: FloatArray) -> FloatArray:
+        """Add up the covariances of their classes, (n_classes, n_classes)."""
+        weighted = members if self.weights is None else self.weights[:, None] * members
+        return np.asarray(np.diag(self.sum_similar(members)) - members.T @ weighted)
 
     def similar_terms(
         self, q: FloatArray, pair_shares: FloatArray | None
@@ -262,34 +316,37 @@ def _log_others(log_p: FloatArray) -> FloatArray:
 
 
 def _preferences(
-    q: FloatArray, members: FloatArray, counts: Counts, pair_shares: FloatArray | None
+    q: FloatArray, similar: FloatArray, totals: Totals, pair_shares: FloatArray | None
 ) -> FloatArray:
     """Return c: how many sampled rows there are for each row of a class, (n_classes,)."""
     square = float(q @ q)
-    c = np.full(q.size, float(counts.unlabeled))
-    if counts.dissimilar:
-        c += 2.0 * counts.dissimilar * (1.0 - q) / (1.0 - square)
+    c = np.full(q.size, totals.unlabeled)
+    if totals.dissimilar:
+        c += 2.0 * totals.dissimilar * (1.0 - q) / (1.0 - square)
     if pair_shares is None:
-        return np.asarray(c + 2.0 * counts.similar * q / square)
-    return np.asarray(c + 2.0 * members.sum(axis=0) / q)
+        return np.asarray(c + 2.0 * totals.similar * q / square)
+    return np.asarray(c + 2.0 * similar / q)
 
 
 def _preference_slopes(
-    q: FloatArray, members: FloatArray, counts: Counts, pair_shares: FloatArray | None
+    q: FloatArray,
+    members: FloatArray,
+    pairs: "_Pairs",
+    totals: Totals,
+    pair_shares: FloatArray | None,
 ) -> FloatArray:
     """Return the derivatives of c in q, entry (k, l) that of ``c_k`` in ``q_l``."""
     square, eye = float(q @ q), np.eye(q.size)
     slopes = np.zeros((q.size, q.size))
-    if counts.dissimilar:
+    if totals.dissimilar:
         rest = 1.0 - square
-        slopes += 2.0 * counts.dissimilar * (2.0 * np.outer(1.0 - q, q) / rest**2 - eye / rest)
+        slopes += 2.0 * totals.dissimilar * (2.0 * np.outer(1.0 - q, q) / rest**2 - eye / rest)
     if pair_shares is None:
         return np.asarray(
-            slopes + 2.0 * counts.similar * (eye / square - 2.0 * np.outer(q, q) / square**2)
+            slopes + 2.0 * totals.similar * (eye / square - 2.0 * np.outer(q, q) / square**2)
         )
-    totals = members.sum(axis=0)
-    spread = np.diag(totals) - members.T @ members
-    return np.asarray(slopes - 4.0 * spread / np.outer(q, q) - 2.0 * np.diag(totals / q**2))
+    total, spread = pairs.sum_similar(members), pairs.spread_similar(members)
+    return np.asarray(slopes - 4.0 * spread / np.outer(q, q) - 2.0 * np.diag(total / q**2))
 
 
 def _settle(
@@ -297,13 +354,15 @@ def _settle(
     pairs: _Pairs,
     counts: Counts,
     pair_shares: FloatArray | None,
-    start: FloatArray | None = None,
+    start: FloatArray | None,
+    weights: FloatArray | None,
 ) -> FloatArray:
     """Return the shares q that agree with the rows' weights they imply: ``sum_i w_i eta_i = q``."""
     if start is None:
         start = (eta[counts.alone] if counts.unlabeled else eta).mean(axis=0)
     q = as_shares(start, _SMALLEST_SHARE)
-    residual, jacobian = _mismatch(q, eta, pairs, counts, pair_shares)
+    totals = counts.total(weights)
+    residual, jacobian = _mismatch(q, eta, pairs, totals, pair_shares, weights)
     for _ in range(100):
         if np.abs(residual).max() < 1e-9:
             break
@@ -312,10 +371,10 @@ def _settle(
             trial = as_shares(q - np.linalg.solve(jacobian, residual), _SMALLEST_SHARE)
         except np.linalg.LinAlgError:
             trial = as_shares(q + residual, _SMALLEST_SHARE)
-        found = _mismatch(trial, eta, pairs, counts, pair_shares)
+        found = _mismatch(trial, eta, pairs, totals, pair_shares, weights)
         if not np.abs(found[0]).max() < 0.9 * np.abs(residual).max():
             trial = as_shares(q + residual, _SMALLEST_SHARE)
-            found = _mismatch(trial, eta, pairs, counts, pair_shares)
+            found = _mismatch(trial, eta, pairs, totals, pair_shares, weights)
         if np.abs(trial - q).max() < 1e-15:
             break
         q, (residual, jacobian) = trial, found
@@ -326,12 +385,19 @@ def _mismatch(
     q: FloatArray,
     eta: FloatArray,
     pairs: _Pairs,
-    counts: Counts,
+    totals: Totals,
     pair_shares: FloatArray | None,
+    weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``sum_i w_i eta_i - q`` and its derivatives in q."""
-    members = pairs.similar_terms(q, pair_shares)[1] if pair_shares is not None else np.zeros(0)
-    weights = 1.0 / (eta @ _preferences(q, members, counts, pair_shares))
-    slopes = _preference_slopes(q, members, counts, pair_shares)
-    weighted = eta * weights[:, None]
-    return weights @ eta - q, -(weighted.T @ weighted) @ slopes - np.eye(q.size)
+    members = similar = np.zeros(0)
+    if pair_shares is not None:
+        members = pairs.similar_terms(q, pair_shares)[1]
+        similar = pairs.sum_similar(members)
+    profiled = 1.0 / (eta @ _preferences(q, similar, totals, pair_shares))
+    slopes = _preference_slopes(q, members, pairs, totals, pair_shares)
+    weighted = eta * profiled[:, None]
+    if weights is not None:
+        weighted *= np.sqrt(weights)[:, None]
+        profiled = weights * profiled
+    return profiled @ eta - q, -(weighted.T @ weighted) @ slopes - np.eye(q.size)

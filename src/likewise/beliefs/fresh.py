@@ -41,11 +41,21 @@ class FreshLikelihood(Likelihood):
         self.pairing = pairing
         self._rows = row_sets_of(statements)
         self.counts = Counts.of(self._rows)
+        self._weights = None if statements.weights is None else self._ordered(statements.weights)
+        self.totals = self.counts.total(self._weights)
 
     @property
     def size(self) -> float:
-        """Number of pairs."""
-        return float(max(self.counts.pairs, 1))
+        """Number of pairs, or what they count together."""
+        return max(self.totals.pairs, 1.0)
+
+    @property
+    def population_weights(self) -> FloatArray | None:
+        """Weights of the unlabeled rows; see `Likelihood`."""
+        if self.statements.weights is None:
+            return None
+        weights = self.statements.weights[self.population]
+        return np.asarray(weights / weights.sum())
 
     @property
     def is_fresh_mixture(self) -> bool:
@@ -83,18 +93,19 @@ class FreshLikelihood(Likelihood):
         if self.pairing == "free":
             first = _first_pair_shares(np.exp(ordered[self.counts.alone]), near)
             pair_shares = self._settled_pair_shares(ordered, first, start)
-        return self._beliefs(ordered, expand(ordered, self.counts, pair_shares, start), pair_shares)
+        found = expand(ordered, self.counts, pair_shares, start, self._weights)
+        return self._beliefs(ordered, found, pair_shares)
 
     def _settled_pair_shares(
         self, ordered: FloatArray, first: FloatArray, start: FloatArray | None
     ) -> FloatArray:
         """Return the pair shares that are likeliest: what they imply is what they are."""
-        n_similar = max(self.counts.similar, 1)
+        of_similar = self.totals.pairs / (self.totals.similar or 1.0)
 
         def step(shares: FloatArray) -> FloatArray:
             shares = as_shares(shares, _SMALLEST_SHARE)
-            found = expand(ordered, self.counts, shares, start)
-            implied = shares - found.pair_gradient * self.counts.pairs / n_similar
+            found = expand(ordered, self.counts, shares, start, self._weights)
+            implied = shares - found.pair_gradient * of_similar
             return np.asarray(implied)
 
         return as_shares(settle(step, first)[0], _SMALLEST_SHARE) if self.counts.similar else first
@@ -102,9 +113,9 @@ class FreshLikelihood(Likelihood):
     def _beliefs(
         self, ordered: FloatArray, found: Expansion, pair_shares: FloatArray | None
     ) -> Beliefs:
-        gradient = -found.gradient * self.counts.pairs
+        gradient = -found.gradient * self.totals.pairs
         return Beliefs(
-            value=-found.value * self.counts.pairs,
+            value=-found.value * self.totals.pairs,
             gradient=self._in_place(gradient),
             posteriors=self._in_place(self._posteriors(ordered, found, pair_shares)),
             shares=found.shares,
@@ -137,7 +148,9 @@ class FreshLikelihood(Likelihood):
         found = Expansion(
             0.0, beliefs.gradient, np.zeros(0), beliefs.shares, self._ordered(beliefs.weights)
         )
-        return share_covariance(self._ordered(log_p), self.counts, found, beliefs.pair_shares)
+        return share_covariance(
+            self._ordered(log_p), self.counts, found, beliefs.pair_shares, self._weights
+        )
 
     def share_of_population(self, mean: float, beliefs: Beliefs, k: int = 1) -> float:
         """Return the share of a class: members of pairs tell of it too; see `Likelihood`."""
@@ -166,10 +179,11 @@ class FreshLikelihood(Likelihood):
             return [np.asarray(side) for side in np.divmod(drawn, k)]
 
         same = np.eye(k, dtype=bool)
-        alone = draw.choice(k, size=self.counts.unlabeled, p=shares / shares.sum())
-        sides = class_pairs(self.counts.similar, same) + class_pairs(self.counts.dissimilar, ~same)
+        counts = Counts(*(round(total) for total in self.totals))
+        alone = draw.choice(k, size=counts.unlabeled, p=shares / shares.sum())
+        sides = class_pairs(counts.similar, same) + class_pairs(counts.dissimilar, ~same)
         rows = np.concatenate([rows_of(classes) for classes in (alone, *sides)])
-        return rows, FreshLikelihood(in_order(self.counts), k, self.pairing)
+        return rows, FreshLikelihood(in_order(counts), k, self.pairing)
 
     def leave_out(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return a fold of rows; see `Likelihood`."""
@@ -177,7 +191,10 @@ class FreshLikelihood(Likelihood):
         touched = rows[links.left] | rows[links.right]
         outside = ~rows
         outside[links.left[touched]] = outside[links.right[touched]] = False
-        judged = float(np.count_nonzero(rows[links.left] & rows[links.right]))
+        inside = rows[links.left] & rows[links.right]
+        judged = float(np.count_nonzero(inside))
+        if self.statements.weights is not None:
+            judged = float(self.statements.weights[links.left[inside]].sum())
         return HeldOut(rows, outside, self.among(outside), judged)
 
     def evidence(self, fold: HeldOut, log_p: FloatArray, trained: Beliefs) -> float:
@@ -188,8 +205,13 @@ class FreshLikelihood(Likelihood):
         if not fold.n_judged:
             return 0.0
         test = self.among(fold.rows)
-        found = expand(test._ordered(log_p[fold.rows]), test.counts, trained.pair_shares)
-        return -found.value * test.counts.pairs
+        found = expand(
+            test._ordered(log_p[fold.rows]),
+            test.counts,
+            trained.pair_shares,
+            weights=test._weights,
+        )
+        return -found.value * test.totals.pairs
 
     @cached_property
     def _order(self) -> NDArray[np.intp] | None:

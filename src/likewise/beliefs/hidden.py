@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, Likelihood
 from likewise.beliefs.components import Components
 from likewise.statements.statements import Statements
 
-__all__ = ["HiddenFeatures", "implied_among"]
+__all__ = ["HiddenFeatures", "implied_among", "names_by"]
 
 IntArray = NDArray[np.intp]
+
+_SMALLEST = 1e-3
+"""Probability of a known row's class below which all count the same."""
 
 
 class HiddenFeatures(Likelihood):
@@ -49,6 +53,14 @@ class HiddenFeatures(Likelihood):
         """Whether the classes of some rows are known."""
         return self._whole.is_named
 
+    def unnamed(self) -> Likelihood:
+        """Return the likelihood of the statements alone; see `Likelihood`."""
+        return HiddenFeatures(self._whole.unnamed(), self._seen) if self.is_named else self
+
+    def naming(self, log_p: FloatArray) -> IntArray:
+        """Return which class each name belongs to; see `Likelihood`."""
+        return self._whole.naming(self._of_all(log_p))
+
     def among(self, chosen: NDArray[np.bool_]) -> Likelihood:
         """Return the likelihood of some of the seen rows and the statements about them alone."""
         rows = np.zeros(self._seen.size, dtype=bool)
@@ -61,9 +73,7 @@ class HiddenFeatures(Likelihood):
 
     def evaluate(self, log_p: FloatArray, near: Beliefs | None = None) -> Beliefs:
         """Return what the answers imply; see `Likelihood`."""
-        of_all = np.full((self._seen.size, self.n_classes), -np.log(self.n_classes))
-        of_all[self._seen] = log_p
-        found = self._whole.evaluate(of_all, None if near is None else near.state)
+        found = self._whole.evaluate(self._of_all(log_p), None if near is None else near.state)
         posteriors = found.posteriors[self._seen]
         return Beliefs(
             found.value,
@@ -76,6 +86,33 @@ class HiddenFeatures(Likelihood):
             converged=found.converged,
             state=found,
         )
+
+    def _of_all(self, log_p: FloatArray) -> FloatArray:
+        of_all = np.full((self._seen.size, self.n_classes), -np.log(self.n_classes))
+        of_all[self._seen] = log_p
+        return of_all
+
+
+def names_by(known: IntArray, posteriors: FloatArray) -> IntArray:
+    """Match the names of known rows with the classes of a model, one to one.
+
+    Parameters
+    ----------
+    known : integer array of shape (n_rows,)
+        Names of single rows; -1 where nothing is known.
+    posteriors : array of shape (n_rows, n_classes)
+        Class probabilities by the model, which knows no names.
+
+    Returns
+    -------
+    integer array of shape (n_classes,)
+        Which class each name belongs to; names that no row has get what is left.
+    """
+    rows, n_classes = np.flatnonzero(known >= 0), posteriors.shape[1]
+    gains = np.zeros((n_classes, n_classes))
+    # A row that the model is wrong about must not outweigh many others.
+    np.add.at(gains, known[rows], np.log(np.maximum(posteriors[rows], _SMALLEST)))
+    return np.asarray(linear_sum_assignment(gains, maximize=True)[1])
 
 
 def implied_among(

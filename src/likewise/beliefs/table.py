@@ -35,7 +35,7 @@ from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_sum
 from likewise.beliefs.components import Components, ContradictionError, contract
 from likewise.beliefs.coupling import Coupled, Coupling
 from likewise.beliefs.errors import ERROR_RATES, FIRST_ERROR_RATE, Erred, Erring, Pairing
-from likewise.beliefs.hidden import HiddenFeatures, implied_among
+from likewise.beliefs.hidden import HiddenFeatures, implied_among, names_by
 from likewise.beliefs.propagation import HARD, Edges, propagate
 from likewise.statements.statements import Statements
 
@@ -148,6 +148,18 @@ class TableLikelihood(Likelihood):
     def is_named(self) -> bool:
         """Whether the classes of some rows are known."""
         return self.known is not None
+
+    def unnamed(self) -> "TableLikelihood":
+        """Return the likelihood of the statements alone; see `Likelihood`."""
+        if self.known is None:
+            return self
+        return TableLikelihood(self.statements, self.n_classes, self.pairing, self.error_rate)
+
+    def naming(self, log_p: FloatArray) -> IntArray:
+        """Return which class each name belongs to: what known rows are likeliest of."""
+        if self.known is None:
+            return super().naming(log_p)
+        return names_by(self.known, self.unnamed().evaluate(log_p).posteriors)
 
     @property
     def has_free_shares(self) -> bool:

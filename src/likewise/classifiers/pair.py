@@ -30,13 +30,12 @@ from likewise.scores.models import check_learns
 from likewise.search.class_count import ClassCount, compare_counts, look_for_more
 from likewise.search.climb import exchanged
 from likewise.search.em import beside, learn_model, settles, starting_point
-from likewise.search.fitted import Calibrated, calibrated, error_rate_interval
+from likewise.search.fitted import Calibrated, calibrated, error_rate_interval, scores_of_all
 from likewise.search.information import PairInformation, pair_information
 from likewise.search.learn import Learned, learn, standard_error
 from likewise.search.pairing import PairingTest, compare_pairings
 from likewise.search.rows import MemoryRows, SourceRows
 from likewise.search.settings import Settings, default_pairing
-from likewise.search.streamed import TableScores
 from likewise.statements.known import Known
 from likewise.statements.labels import WeakLabels
 
@@ -232,7 +231,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: WeakLabels | None = None, known: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: WeakLabels | None = None, *, known: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from weak labels.
 
         Parameters
@@ -246,6 +247,10 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         known : sequence of length n_rows, optional
             The class of each row of one table, or None where it is not known. It names the classes
             and counts as evidence.
+        sample_weight : array of shape (n_rows,), optional
+            How many rows of the population each row stands for, such as survey weights. Both rows
+            of a fresh pair carry the weight of the pair. Of statements about one table, weights
+            change the class prior, not what was said.
 
         Returns
         -------
@@ -254,13 +259,13 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         names = row_names(X)
         if not (self.estimator is None or isinstance(self.estimator, str)):
             check_learns(self.estimator)
-        source = read_source_rows(self, X, y)
+        source = read_source_rows(self, X, y, sample_weight)
         named = read_named(self, known, source)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=3)
         self._forget()
         self.class_count_: ClassCount | None = None
         try:
-            learned = self._learn_number(source, named, seeds)
+            learned = self._learn_number(source.counted, named, seeds)
         except ContradictionError as error:
             if names is None:
                 raise
@@ -419,9 +424,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         order = self._name_classes(found, named)
         self.weights_ = exchanged(weights, order)
         if source.statements is not None:
-            if not learned.some.is_whole:
-                assert source.table is not None  # noqa: S101 - statements are about a table
-                scores = TableScores(source.table, learned.features).decide(weights)
+            scores = scores_of_all(learned, source, scores, weights)
             codes = None if named is None else named.codes
             likelihood = self._settings().likelihood(source.statements, codes)
             self._keep_rows(likelihood, scores, order)

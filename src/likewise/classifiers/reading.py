@@ -16,11 +16,14 @@ from likewise.search.settings import check_pairing
 from likewise.search.streamed import StreamedRows
 from likewise.statements.known import Known, read_known
 from likewise.statements.labels import WeakLabels, statements_for
+from likewise.statements.weights import refuse_weights, weigh
 
 __all__ = ["read_alphas", "read_named", "read_source_rows", "row_names"]
 
 
-def read_source_rows(clf: Any, X: Any, y: WeakLabels | None) -> SourceRows:
+def read_source_rows(
+    clf: Any, X: Any, y: WeakLabels | None, sample_weight: Any = None
+) -> SourceRows:
     """Check what was passed to ``fit``, and remember its columns.
 
     Parameters
@@ -28,9 +31,11 @@ def read_source_rows(clf: Any, X: Any, y: WeakLabels | None) -> SourceRows:
     clf : PairClassifier
     X : table, or PairSource
     y : weak labels, or None
+    sample_weight : array of shape (n_rows,), or None
     """
     if isinstance(X, PairSource):
         refuse_labels(y)
+        refuse_weights(sample_weight)
         if clf.estimator is not None:
             raise ValueError("estimator learns from rows in memory; pass a table, not a source.")
         engine, stated = read_stated_source(clf, X)
@@ -43,7 +48,7 @@ def read_source_rows(clf: Any, X: Any, y: WeakLabels | None) -> SourceRows:
         X = as_untouched(clf, X)
     statements = statements_for(y, X.shape[0], type(clf).__name__)
     check_pairing(clf.pairing, clf.error_rate, is_fresh=statements.is_fresh)
-    return MemoryRows(X, statements)
+    return MemoryRows(X, weigh(statements, sample_weight, type(clf).__name__))
 
 
 def read_named(clf: Any, known: Any, source: SourceRows) -> Known | None:

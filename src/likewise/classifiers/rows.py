@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from likewise.engines import Engine, MemoryEngine, PairSource, Part, open_engine
 from likewise.engines.base import PAIR_PARTS
@@ -20,6 +20,7 @@ from likewise.statements.labels import WeakLabels, row_sets_of, statements_for
 from likewise.statements.named import name_statements
 from likewise.statements.packing import pack
 from likewise.statements.statements import Statements
+from likewise.statements.weights import refuse_weights, weigh
 from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
 from likewise.su.objective import Means
 from likewise.su.rewrites import Rewrite
@@ -60,6 +61,20 @@ class WeakRows(ABC):
     def for_prior(self) -> tuple[Any, Any]:
         """Return a packed table and weak labels to estimate the class prior from."""
 
+    def fit_prior(self, estimator: Any) -> Any:
+        """Fit a prior estimator to these rows, with their weights if they have any."""
+        weights = self._sample_weight
+        if weights is None:
+            return estimator.fit(*self.for_prior())
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; pass prior=...")
+        return estimator.fit(*self.for_prior(), sample_weight=weights)
+
+    @property
+    def _sample_weight(self) -> Any:
+        """Weights of these rows; None if all count one."""
+        return None
+
     @abstractmethod
     def folds(self, cv: Any, rewrite: Rewrite) -> Folds | None:
         """Return the partition that a K-fold splitter makes, or None for any other splits.
@@ -83,14 +98,19 @@ class _TableRows(WeakRows):
         self.X = X
         self.y = y
         self.statements = statements
+        self.weights = _of_members(statements)
         self.rows = row_sets_of(statements)
         if statements.is_fresh:
             self.rows = _by_first_rows(self.rows)
-        self.engine = MemoryEngine(X, self.rows)
+        self.engine = MemoryEngine(X, self.rows, self.weights)
 
     def for_prior(self) -> tuple[Any, Any]:
         """Return all rows."""
         return self.X, self.y
+
+    @property
+    def _sample_weight(self) -> Any:
+        return self.statements.weights
 
     def folds(self, cv: Any, rewrite: Rewrite) -> Folds | None:
         """Return the partition that a K-fold splitter makes, or None for any other splits.
@@ -100,7 +120,9 @@ class _TableRows(WeakRows):
         if not isinstance(cv, PairKFold):
             return None
         if self.statements.is_fresh and not cv.shuffle:
-            return _dealt(cv, self.engine, rewrite)
+            dealt = _dealt(cv, self.engine, rewrite)
+            if self.weights is None:
+                return dealt
         folds = GivenFolds.of_rows(cv.deal(self.statements), self.rows, cv.n_splits)
         if folds is not None:
             for part in rewrite.parts:
@@ -114,7 +136,7 @@ class _TableRows(WeakRows):
             _all_but(positions, part, folds, fold)
             for positions, part in zip(self.rows, _PART_OF_SET, strict=True)
         )
-        return MemoryEngine(self.X, RowSets(*kept))
+        return MemoryEngine(self.X, RowSets(*kept), self.weights)
 
     def splits(self, cv: Any, rewrite: Rewrite) -> Iterator[tuple[Engine, Engine]]:
         """Yield the engines of training and test rows for each split of any splitter."""
@@ -133,7 +155,7 @@ class _TableRows(WeakRows):
         else:
             rows = row_sets_of(self.statements.without(~mask))
             rows = rows._replace(unlabeled=as_slice(np.flatnonzero(mask)))
-        engine = MemoryEngine(self.X, rows)
+        engine = MemoryEngine(self.X, rows, self.weights)
         for part in ("unlabeled", *rewrite.parts):
             _check_some(engine.count(part), part, which)
         return engine
@@ -190,10 +212,11 @@ class _SourceRows(WeakRows):
         raise_not_finite(self.engine)
 
 
-def read_rows(estimator: Any, X: Any, y: WeakLabels | None) -> WeakRows:
+def read_rows(estimator: Any, X: Any, y: WeakLabels | None, sample_weight: Any = None) -> WeakRows:
     """Check what was passed to ``fit``; finiteness is seen in the sums later."""
     if isinstance(X, PairSource):
         refuse_labels(y)
+        refuse_weights(sample_weight)
         return _SourceRows(read_source(estimator, X, PAIR_PARTS))
     # Row by row in memory, as sums are taken: else they would be rounded another way.
     X = validate_data(
@@ -204,7 +227,13 @@ def read_rows(estimator: Any, X: Any, y: WeakLabels | None) -> WeakRows:
         order="C",
         ensure_all_finite=False,
     )
-    return _TableRows(X, y, statements_for(y, X.shape[0], type(estimator).__name__))
+    name = type(estimator).__name__
+    statements = weigh(statements_for(y, X.shape[0], name), sample_weight, name)
+    if statements.is_fresh and statements.weights is not None:  # what weighs nothing is left out
+        kept = statements.weights > 0
+        if not kept.all():
+            X, y, statements = X[kept], np.asarray(y)[kept], statements.among(kept)
+    return _TableRows(X, y, statements)
 
 
 def read_source(
@@ -283,6 +312,13 @@ def _check_some(count: int, part: Part, which: str) -> None:
             f"{which} needs at least one {what}, but it holds none: use fewer folds, or choose "
             "the kinds of pairs with rewrite=..."
         )
+
+
+def _of_members(statements: Statements) -> Any:
+    """Return weights of rows such that a pair weighs their product; see `MemoryEngine`."""
+    if statements.weights is None or not statements.is_fresh:
+        return statements.weights
+    return np.where(statements.stated, np.sqrt(statements.weights), statements.weights)
 
 
 def _by_first_rows(rows: RowSets) -> RowSets:

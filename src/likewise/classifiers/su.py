@@ -106,7 +106,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             self.prior_ = check_prior(float(self.prior))
             return self.prior_
         estimator = PairLikelihoodPrior(random_state=0) if self.prior is None else clone(self.prior)
-        estimate: PriorEstimate = estimator.fit(*rows.for_prior()).estimate_
+        estimate: PriorEstimate = rows.fit_prior(estimator).estimate_
         self.prior_estimate_, self.prior_interval_ = estimate, estimate.interval
         self.prior_ = estimate.value
         if self.positive == "minority":
@@ -259,7 +259,7 @@ class SUClassifier(_BaseSUClassifier):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, *, sample_weight: Any = None) -> Self:
         """Learn from weak labels.
 
         Parameters
@@ -270,12 +270,16 @@ class SUClassifier(_BaseSUClassifier):
         y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them; none for a `PairSource`. Of one table, all
             rows are the unlabeled ones, and a group counts as a chain of pairs.
+        sample_weight : array of shape (n_rows,), optional
+            How many rows of the population each row stands for: means over rows are weighted. Both
+            rows of a fresh pair carry the weight of the pair; a pair of rows of one table weighs
+            the product of theirs.
 
         Returns
         -------
         self
         """
-        rows = read_rows(self, X, y)
+        rows = read_rows(self, X, y, sample_weight)
         rewrite = self._chosen_rewrite(rows)
         summary = _summarise(rows, rewrite)
         prior = self._find_prior(rows)
@@ -363,7 +367,7 @@ class SUClassifierCV(_BaseSUClassifier):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, *, sample_weight: Any = None) -> Self:
         """Choose alpha by cross-validation, then learn from all rows.
 
         Parameters
@@ -371,13 +375,15 @@ class SUClassifierCV(_BaseSUClassifier):
         X : table of shape (n_rows, n_features), or PairSource
         y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them; none for a `PairSource`.
+        sample_weight : array of shape (n_rows,), optional
+            As in `SUClassifier`; held-out risks are weighted too.
 
         Returns
         -------
         self
         """
         alphas = self._checked_alphas()
-        rows = read_rows(self, X, y)
+        rows = read_rows(self, X, y, sample_weight)
         rewrite = self._chosen_rewrite(rows)
         cv = _splitter(self.cv)
         # Of a wide table, sums over folds would be square matrices of its columns.

@@ -37,6 +37,8 @@ class Block:
         ``(rows,)`` for unlabeled rows, ``(left, right)`` for pairs.
     start : int
         Position of the first row (or pair) among all rows (or pairs) of the part.
+    weights : array of shape (size,), or None
+        How much each row (or pair) counts; None if all count one.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Block:
 
     tables: tuple[Any, ...]
     start: int
+    weights: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> slice:
@@ -98,6 +101,10 @@ class Engine(ABC):
     @abstractmethod
     def count(self, part: Part) -> int:
         """Return the number of unlabeled rows, or of pairs of a kind."""
+
+    def total(self, part: Part) -> float:
+        """Return how much the rows (or pairs) of a part count together."""
+        return float(self.count(part))
 
     @property
     def pair_parts(self) -> tuple[Part, ...]:

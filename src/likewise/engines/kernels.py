@@ -24,9 +24,13 @@ def decide(rows: Any, weights: FloatArray) -> Any:
     return rows @ weights[:-1] + weights[-1]
 
 
-def count_positive(rows: Any, weights: FloatArray) -> Any:
-    """Return how many rows each column of weights decides for class +1, shape (k,)."""
-    return (decide(rows, weights) > 0).sum(axis=0)
+def count_positive(rows: Any, weights: FloatArray, counts: FloatArray | None = None) -> Any:
+    """Return how many rows each column of weights decides for class +1, shape (k,).
+
+    Rows may count more or less than once.
+    """
+    positive = decide(rows, weights) > 0
+    return positive.sum(axis=0) if counts is None else counts @ positive
 
 
 def weighted_sum(rows: Any, values: Any) -> Any:
@@ -36,8 +40,10 @@ def weighted_sum(rows: Any, values: Any) -> Any:
     return xp.concat([rows.T @ values, xp.reshape(total, (1,))])
 
 
-def column_sums(rows: Any) -> Any:
-    """Return ``[rows, 1]' 1``, shape (d + 1,)."""
+def column_sums(rows: Any, counts: FloatArray | None = None) -> Any:
+    """Return ``[rows, 1]' 1``, shape (d + 1,); rows may count more or less than once."""
+    if counts is not None:
+        return weighted_sum(rows, counts)
     if is_tensor(rows):
         return column_sums_in_turn(rows, 1, 0)[0]
     return weighted_sum(rows, np.ones(rows.shape[0]))
@@ -49,8 +55,10 @@ def squared_sums(left: Any, right: Any) -> Any:
     return total.multiply(total).tocsr() if is_sparse(total) else total * total
 
 
-def gram(rows: Any) -> Any:
-    """Return ``[rows, 1]' [rows, 1]``, shape (d + 1, d + 1)."""
+def gram(rows: Any, counts: FloatArray | None = None) -> Any:
+    """Return ``[rows, 1]' [rows, 1]``, shape (d + 1, d + 1); rows may count more than once."""
+    if counts is not None:
+        return weighted_gram(rows, counts)
     rows = _strided_once(rows)
     return _bordered(_product(rows), column_sums(rows))
 

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from likewise._types import FloatArray
+
 __all__ = [
     "Positions",
     "RowSets",
@@ -17,6 +19,7 @@ __all__ = [
     "as_table",
     "count_positions",
     "is_sparse",
+    "kish_scaled",
     "row_numbers",
     "take_rows",
 ]
@@ -104,3 +107,24 @@ def take_rows(table: Table, positions: Positions) -> Table:
     if hasattr(table, "iloc"):
         return table.iloc[positions]
     return table[positions]
+
+
+def kish_scaled(weights: FloatArray) -> FloatArray:
+    """Return weights whose sum is the effective number of rows (Kish, 1965); zeros stay zeros.
+
+    Parameters
+    ----------
+    weights : array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.engines.rows import kish_scaled
+    >>> kish_scaled(np.array([30.0, 10.0])).tolist()
+    [1.2, 0.4]
+    """
+    largest = weights.max(initial=0.0)
+    if not largest:
+        return weights
+    weights = weights / largest  # so that squares neither overflow nor vanish
+    return np.asarray(weights * (weights.sum() / float(weights @ weights)))

@@ -28,6 +28,7 @@ def estimate_prior(
     error_rate: float | str = 0.0,
     level: float = 0.95,
     random_state: Any = None,
+    sample_weight: Any = None,
 ) -> PriorEstimate:
     """Estimate the share of the majority class, or of every class, from statements about rows.
 
@@ -49,6 +50,9 @@ def estimate_prior(
     level : float, default 0.95
         Level of the interval.
     random_state : int, RandomState instance or None
+    sample_weight : array of shape (n_rows,), optional
+        How many rows of the population each row stands for, as in `likewise.PairClassifier`; not
+        for the methods "km1" and "km2".
 
     Returns
     -------
@@ -85,5 +89,11 @@ def estimate_prior(
             raise ValueError(
                 f"{name} is for method='pair_likelihood'; leave it out with method={method!r}."
             )
-    estimate: PriorEstimate = estimators[method].fit(X, y).estimate_
+    if sample_weight is not None and method in ("km1", "km2"):
+        raise ValueError(
+            "sample_weight is for the methods 'pair_likelihood' and 'pair_moments'; leave it out "
+            f"with method={method!r}."
+        )
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    estimate: PriorEstimate = estimators[method].fit(X, y, **weights).estimate_
     return estimate

@@ -47,13 +47,24 @@ class Counts:
 
     @classmethod
     def of_ranks(
-        cls, left: FloatArray, right: FloatArray, rows: FloatArray, edges: FloatArray
+        cls,
+        left: FloatArray,
+        right: FloatArray,
+        rows: FloatArray,
+        edges: FloatArray,
+        weights: tuple[FloatArray, FloatArray] | None = None,
     ) -> "Counts":
-        """Count the bins of left members, right members and unlabeled rows, given as ranks."""
+        """Count the bins of left members, right members and unlabeled rows, given as ranks.
+
+        Pairs and rows may have weights.
+        """
         n_bins = edges.size + 1
         bins = [np.searchsorted(edges, ranks) for ranks in (left, right, rows)]
+        of_pairs, of_rows = weights or (None, None)
         return cls.of_tables(
-            count_pairs(bins[0], bins[1], n_bins), count_rows(bins[2], n_bins), edges
+            count_pairs(bins[0], bins[1], n_bins, of_pairs),
+            count_rows(bins[2], n_bins, of_rows),
+            edges,
         )
 
     @classmethod
@@ -74,15 +85,22 @@ class Counts:
         return float(covariance * np.sqrt(n_pairs / variance)) if variance > 0 else 0.0
 
 
-def count_pairs(left: NDArray[np.intp], right: NDArray[np.intp], n_bins: int) -> FloatArray:
+def count_pairs(
+    left: NDArray[np.intp],
+    right: NDArray[np.intp],
+    n_bins: int,
+    weights: FloatArray | None = None,
+) -> FloatArray:
     """Count how often pairs of bins occur, shape (n_bins, n_bins)."""
-    table = np.bincount(left * n_bins + right, minlength=n_bins**2)
+    table = np.bincount(left * n_bins + right, weights, minlength=n_bins**2)
     return table.reshape(n_bins, n_bins).astype(np.float64)
 
 
-def count_rows(bins: NDArray[np.intp], n_bins: int) -> FloatArray:
+def count_rows(
+    bins: NDArray[np.intp], n_bins: int, weights: FloatArray | None = None
+) -> FloatArray:
     """Count how often bins occur, shape (n_bins,)."""
-    return np.bincount(bins, minlength=n_bins).astype(np.float64)
+    return np.bincount(bins, weights, minlength=n_bins).astype(np.float64)
 
 
 def profile_log_likelihood(

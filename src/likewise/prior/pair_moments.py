@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import to_numpy
+from likewise.engines.rows import kish_scaled
 from likewise.prior.base import PriorEstimate
 from likewise.prior.latent_classes import (
     Counts,
@@ -99,7 +100,14 @@ def _count_cross_fitted(learned: Learned) -> Counts:
     scores, where = learned.candidate.scores[:, 0], row_sets_of(learned.some.statements)
     reference = np.sort(scores[where.unlabeled])
     ranks = np.searchsorted(reference, scores) / reference.size
-    return Counts.of_ranks(ranks[where.left], ranks[where.right], ranks[where.unlabeled], _EDGES)
+    left, right, alone = ranks[where.left], ranks[where.right], ranks[where.unlabeled]
+    weights = learned.some.statements.weights
+    if weights is None:
+        return Counts.of_ranks(left, right, alone, _EDGES)
+    of_pairs = weights[where.left]
+    if not learned.some.statements.is_fresh:  # of one table, both members were drawn
+        of_pairs = kish_scaled(of_pairs * weights[where.right])
+    return Counts.of_ranks(left, right, alone, _EDGES, (of_pairs, weights[where.unlabeled]))
 
 
 def _count_held_out(learned: Learned, others: HeldOut) -> Counts:

@@ -37,6 +37,7 @@ from likewise.search.rows import (
 from likewise.search.settings import Settings, default_pairing
 from likewise.statements.labels import WeakLabels, statements_for
 from likewise.statements.statements import Statements
+from likewise.statements.weights import refuse_weights, weigh
 
 __all__ = ["HeldOut", "ScoredPrior", "learn_scores"]
 
@@ -66,7 +67,7 @@ class ScoredPrior(BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: WeakLabels | None = None) -> Self:
+    def fit(self, X: Any, y: WeakLabels | None = None, *, sample_weight: Any = None) -> Self:
         """Estimate the prior from weak labels.
 
         Parameters
@@ -75,12 +76,15 @@ class ScoredPrior(BaseEstimator):
         y : integer array of shape (n_rows,), or CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them, with at least ten statements and ten rows;
             none for a `PairSource`.
+        sample_weight : array of shape (n_rows,), optional
+            How many rows of the population each row stands for, as in `likewise.PairClassifier`.
 
         Returns
         -------
         self
         """
-        source, random_state = self._read(X, y), check_random_state(self.random_state)
+        source = self._read(X, y, sample_weight).counted
+        random_state = check_random_state(self.random_state)
         statements = source.whole.statements if isinstance(source, MemoryRows) else None
         settings = self._settings(statements)
         learned, others = learn_scores(source, settings, random_state, is_quick=self._is_quick)
@@ -88,13 +92,15 @@ class ScoredPrior(BaseEstimator):
         self.prior_ = self.estimate_.value
         return self
 
-    def _read(self, X: Any, y: WeakLabels | None) -> SourceRows:
+    def _read(self, X: Any, y: WeakLabels | None, sample_weight: Any) -> SourceRows:
         if isinstance(X, PairSource):
             refuse_labels(y)
+            refuse_weights(sample_weight)
             return EngineRows(open_engine(X))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_magnitude(X)
-        return MemoryRows(X, self._statements(y, X.shape[0]))
+        statements = self._statements(y, X.shape[0])
+        return MemoryRows(X, weigh(statements, sample_weight, type(self).__name__))
 
     def _statements(self, y: WeakLabels | None, n_rows: int) -> Statements:
         """Check weak labels."""

@@ -265,6 +265,9 @@ def _bootstrap(
     drawn = FreshLikelihood(in_order(counts), likelihood.n_classes, likelihood.pairing)
     for _ in range(_N_DRAWS):
         chosen = _resampled([row_numbers(part) for part in rows], counts, random_state)
+        if likelihood.statements.weights is not None:
+            again_said = replace(drawn.statements, weights=likelihood.statements.weights[chosen])
+            drawn = FreshLikelihood(again_said, likelihood.n_classes, likelihood.pairing)
         again, found = _explain(
             replace(
                 judged,
@@ -353,12 +356,23 @@ def agreement(predictions: IntArray, likelihood: Likelihood) -> tuple[float, flo
     differ = predictions[links.left] != predictions[links.right]
     split = np.bincount(links.statement, differ, minlength=statements.count) > 0
     agree = ~split[statements.is_similar]
+    if statements.is_fresh and statements.weights is not None:
+        return _weighted_share(
+            agree, statements.weights[statements.members[::2]][statements.is_similar]
+        )
     residuals = np.where(statements.is_similar, ~split - agree.mean(), 0.0)
     of_members = np.repeat(residuals, statements.sizes)
     of_rows = np.bincount(statements.members, of_members, minlength=statements.n_rows)
     alone = float(residuals @ residuals)
     shared = float(of_rows @ of_rows) - float(of_members @ of_members)
     return float(agree.mean()), float(np.sqrt(alone + max(shared, 0.0)) / agree.size)
+
+
+def _weighted_share(is_so: NDArray[np.bool_], weights: FloatArray) -> tuple[float, float]:
+    """Return the weighted share of independent statements that are so, and its error."""
+    shares = weights / weights.sum()
+    value = float(shares @ is_so)
+    return value, float(np.sqrt(np.sum((shares * (is_so - value)) ** 2)))
 
 
 def _joint(weights: FloatArray, probabilities: FloatArray, predictions: IntArray) -> FloatArray:

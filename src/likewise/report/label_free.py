@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs
 from likewise.classifiers.scoring import ScoresTrueClasses
-from likewise.engines.rows import as_table, is_sparse
+from likewise.engines.rows import as_table, is_sparse, take_rows
 from likewise.exceptions import NoSignalError
 from likewise.report.checks import Check, check_independence, check_moment_ratios
 from likewise.report.details import check_classes, details_of
@@ -40,6 +40,7 @@ from likewise.search.rows import MemoryRows, Some
 from likewise.search.settings import Settings, default_pairing
 from likewise.statements.labels import WeakLabels, statements_for
 from likewise.statements.statements import Statements
+from likewise.statements.weights import weigh
 
 __all__ = ["LabelFreeReport", "NoSignalError", "label_free_report"]
 
@@ -63,6 +64,7 @@ def label_free_report(
     pairing: str = "auto",
     error_rate: float | str | None = None,
     random_state: Any = None,
+    sample_weight: Any = None,
 ) -> LabelFreeReport:
     """Tell how accurate a classifier is, from statements about rows alone.
 
@@ -93,6 +95,9 @@ def label_free_report(
         a `PairClassifier` that learned from these statements, else 0.
     random_state : int, RandomState instance or None
         Deals out folds and draws what intervals are made of.
+    sample_weight : array of shape (n_rows,), optional
+        How many rows of the population each row stands for, as in `PairClassifier`: rates are those
+        of the population. Clones are refitted with the same weights where they take any.
 
     Returns
     -------
@@ -132,7 +137,12 @@ def label_free_report(
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(innermost(clf), ScoresTrueClasses)
     X = as_table(X)
-    statements = statements_for(y, X.shape[0], "label_free_report")
+    name = "label_free_report"
+    statements = weigh(statements_for(y, X.shape[0], name), sample_weight, name)
+    if statements.is_fresh and statements.weights is not None:  # what weighs nothing is left out
+        kept = statements.weights > 0
+        X, y = take_rows(X, np.flatnonzero(kept)), np.asarray(y)[kept]
+        statements = statements.among(kept)
     _check_enough(statements)
     known = innermost(clf) if trained_on_same_pairs else None
     how = _How.read(pairing, error_rate, statements, known)
@@ -145,7 +155,13 @@ def label_free_report(
     if trained_on_same_pairs:
         _check_folds(learned)
         predicted = cross_fitted(
-            clf, some.rows, labels, learned.parts, classes.codes, len(classes.labels)
+            clf,
+            some.rows,
+            labels,
+            learned.parts,
+            classes.codes,
+            len(classes.labels),
+            some.statements.weights,
         )
     _check_signal(learned, predicted)
     with threadpool_limits(1, user_api="blas"):
@@ -238,7 +254,7 @@ def _thinned(
     some : Some
     labels : weak labels of these rows
     population : array of shape (n_rows,)
-        One for rows that were chosen without regard to statements, zero for those that were kept
+        Weight of rows that were chosen without regard to statements, zero for those that were kept
         because of these.
     """
     keeps_rows = how.pairing == "asked"
@@ -246,7 +262,8 @@ def _thinned(
     # Where rows stay one table, both rows of every statement are kept beside those that are spaced.
     size = _MOST * 2 // 3 if keeps_rows else _MOST
     some = Some(X, statements, None, is_whole=True).thinned(size, keeps_rows=keeps_rows)
-    population = np.ones(some.statements.n_rows)
+    weights = some.statements.weights
+    population = np.ones(some.statements.n_rows) if weights is None else weights.copy()
     if some.numbers is None:
         return some, labels, population
     if some.statements.is_fresh and not statements.is_fresh:

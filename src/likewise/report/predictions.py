@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logit
 from sklearn.base import clone
 from sklearn.utils import check_array
+from sklearn.utils.validation import has_fit_parameter
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import HeldOut
@@ -233,7 +234,13 @@ def read_scores(clf: Any, X: Any, n_classes: int) -> Scores:
 
 
 def cross_fitted(
-    clf: Any, X: Any, y: Any, parts: Sequence[HeldOut], own: IntArray, n_classes: int
+    clf: Any,
+    X: Any,
+    y: Any,
+    parts: Sequence[HeldOut],
+    own: IntArray,
+    n_classes: int,
+    weights: FloatArray | None = None,
 ) -> Predicted:
     """Predict every row by a clone that was fitted without it, classes named as in `own`.
 
@@ -247,6 +254,8 @@ def cross_fitted(
     own : integer array of shape (n_rows,)
         What `clf` itself predicts.
     n_classes : int
+    weights : array of shape (n_rows,), optional
+        Of the rows, for clones that take weights.
 
     Returns
     -------
@@ -260,7 +269,9 @@ def cross_fitted(
     for part in parts:
         train = np.flatnonzero(part.train)
         with unsaid():  # what there is to say was said when the classifier was fitted
-            refitted = unfitted(clf).fit(take_rows(X, train), _left_of(clf, y, part))
+            refitted = unfitted(clf).fit(
+                take_rows(X, train), _left_of(clf, y, part), **_weights_for(clf, weights, train)
+            )
         codes = read_classes(refitted, X).codes
         order = _order_like(own, codes, n_classes)
         found = order[codes]
@@ -277,6 +288,18 @@ def cross_fitted(
         all_ranks.append(own_ranks)
     ranked = None if ranks is None else np.array(all_ranks, dtype=np.float64)
     return Predicted(held_out, own, np.array(clones), Scores(given, ranks), ranked)
+
+
+def _weights_for(clf: Any, weights: FloatArray | None, rows: IntArray) -> dict[str, Any]:
+    """Return the weights of some rows as a classifier takes them, or nothing if it takes none."""
+    if weights is None:
+        return {}
+    if hasattr(clf, "best_estimator_"):
+        return _weights_for(clf.estimator, weights, rows)
+    if hasattr(clf, "steps"):
+        name, last = clf.steps[-1]
+        return {f"{name}__{k}": v for k, v in _weights_for(last, weights, rows).items()}
+    return {"sample_weight": weights[rows]} if has_fit_parameter(clf, "sample_weight") else {}
 
 
 def _left_of(clf: Any, y: Any, part: HeldOut) -> Any:

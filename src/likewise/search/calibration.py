@@ -189,6 +189,7 @@ class _Ridge:
     def __init__(self, scores: FloatArray, likelihood: Likelihood) -> None:
         self._scores = scores
         self._population = scores[likelihood.population]
+        self._weights = likelihood.population_weights
         self._likelihood = likelihood
         self._near: Beliefs | None = None
         self._start = np.zeros(1)
@@ -203,7 +204,7 @@ class _Ridge:
         result, self._near = found
         self._start = result.x  # the next target's optimum is near
         scale = float(np.exp(result.x[0]))
-        offset, _ = _offset_for(scale, self._population, target)
+        offset, _ = _offset_for(scale, self._population, target, self._weights)
         log_p = log_probabilities(scale * self._scores + offset)
         beliefs = self._likelihood.evaluate(log_p, self._near)
         variance = self._likelihood.share_covariance(log_p, beliefs)[1, 1]
@@ -232,7 +233,7 @@ class _Ridge:
 
     def _objective(self, vector: FloatArray, target: float) -> tuple[float, FloatArray]:
         scale = float(np.exp(vector[0]))
-        offset, drift = _offset_for(scale, self._population, target)
+        offset, drift = _offset_for(scale, self._population, target, self._weights)
         found = self._likelihood.evaluate(
             log_probabilities(scale * self._scores + offset), self._near
         )
@@ -243,21 +244,24 @@ class _Ridge:
         return -found.value / size, np.array([-slope / size])
 
 
-def _offset_for(scale: float, scores: FloatArray, target: float) -> tuple[float, float]:
+def _offset_for(
+    scale: float, scores: FloatArray, target: float, weights: FloatArray | None = None
+) -> tuple[float, float]:
     """Return the offset for a mean probability of `target`, and its derivative in the scale."""
     scaled = scale * scores
+    share = 1.0 / scores.size if weights is None else weights
     low, high = logit(target) - scaled.max(), logit(target) - scaled.min()
     offset = float(np.clip(logit(target) - scaled.mean(), low, high))
     for _ in range(100):
         eta = expit(scaled + offset)
-        excess = float(eta.mean()) - target
+        excess = float(np.sum(eta * share)) - target
         if abs(excess) < 1e-10 or high - low < 1e-12:
             break
         low, high = (low, offset) if excess > 0 else (offset, high)
-        slope = float(np.mean(eta * (1.0 - eta)))
+        slope = float(np.sum(eta * (1.0 - eta) * share))
         step = offset - excess / slope if slope > 0 else np.inf
         offset = step if low < step < high else (low + high) / 2.0
-    curvature = eta * (1.0 - eta)
+    curvature = eta * (1.0 - eta) * share
     total = float(curvature.sum())
     return offset, -float(curvature @ scores) / total if total > 0 else 0.0
 
@@ -296,10 +300,11 @@ def calibrate_classes(scores: FloatArray, likelihood: Likelihood) -> ClassCalibr
     """
     temper = Temper(scores, likelihood)
     apply, objective = temper.apply, temper.objective
+    of_rows = likelihood.population_weights
 
     def shares(vector: FloatArray) -> FloatArray:
         log_p, found = apply(vector)
-        mean = np.exp(log_p[likelihood.population]).mean(axis=0)
+        mean = np.average(np.exp(log_p[likelihood.population]), axis=0, weights=of_rows)
         return np.array(
             [likelihood.share_of_population(float(mean[k]), found, k) for k in range(mean.size)]
         )

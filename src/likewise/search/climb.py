@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import Beliefs
+from likewise.beliefs.base import Beliefs, log_probabilities
 from likewise.search.sample import Sample
 from likewise.search.starts import starting_weights
 
@@ -131,7 +131,9 @@ def climb_path(
     stay in it: later penalties try one of the starts each. Else the path is the better guide; new
     starts lead small samples to optima that noise made. Free pair shares have an optimum without
     classes (all pairs of a class that no row is of), wide where penalties are large: every penalty
-    begins at the model of pairs formed at random too.
+    begins at the model of pairs formed at random too. A few rows that name more than two classes
+    cost a model with two of them exchanged so little that it would stay so: every penalty begins
+    at the model of the statements alone too, its classes matched with the names.
 
     Yields
     ------
@@ -142,15 +144,18 @@ def climb_path(
     is_named = sample.likelihood.is_named
     if is_named and sample.n_classes == 2:
         starts = [*starts, *(-start for start in starts)]
+    elif is_named:
+        starts = [_matched(sample, start) for start in starts]
     found = _begin(starts, sample, alphas[0])
-    tries_again = sample.n_classes > 2 or sample.likelihood.is_fresh_mixture
-    guide = _at_random(sample, alphas, random_state)
+    has_unnamed = sample.n_classes > 2 and not is_named
+    tries_again = has_unnamed or sample.likelihood.is_fresh_mixture
+    guide = _guide(sample, alphas, random_state)
     for step, alpha in enumerate(alphas):
         if step and _is_flat(sample, found):
             found = _begin(starts, sample, alpha)
         here = (found.weights, found.beliefs)
         other = [(starts[step % len(starts)], None)] if tries_again and step else []
-        other += [(one.weights, None) for one in islice(guide, 1)]
+        other += [(weights, None) for weights in islice(guide, 1)]
         found = _best([here, *other], sample, alpha)
         yield found if is_named else ordered(found)
 
@@ -163,14 +168,26 @@ def _is_flat(sample: Sample, found: Climbed) -> bool:
     return bool(np.all(sample.population.decide(found.weights).std(axis=0) < _FLAT))
 
 
-def _at_random(
+def _guide(
     sample: Sample, alphas: Sequence[float], random_state: np.random.RandomState
-) -> Iterator[Climbed]:
-    """Return the path of pairs formed at random where pair shares are free, else nothing."""
-    if not sample.likelihood.has_free_shares:
-        return iter(())
-    likelihood = sample.likelihood.paired("random")
-    return climb_path(Sample(sample.design, likelihood), alphas, random_state)
+) -> Iterator[FloatArray]:
+    """Yield weights of a simpler model at every penalty, where one shows the way; else nothing."""
+    likelihood = sample.likelihood
+    if likelihood.is_named and sample.n_classes > 2:
+        simpler = likelihood.unnamed()
+        if simpler.links.left.size:
+            for one in climb_path(Sample(sample.design, simpler), alphas, random_state):
+                yield _matched(sample, one.weights)
+    elif likelihood.has_free_shares:
+        simpler = likelihood.paired("random")
+        for one in climb_path(Sample(sample.design, simpler), alphas, random_state):
+            yield one.weights
+
+
+def _matched(sample: Sample, weights: FloatArray) -> FloatArray:
+    """Put classes that stand in any order where known rows say that they belong."""
+    scores = sample.design.decide(weights)
+    return exchanged(weights, sample.likelihood.naming(log_probabilities(scores)))
 
 
 def _begin(starts: Sequence[FloatArray], sample: Sample, alpha: float) -> Climbed:

@@ -216,18 +216,26 @@ def _no_weights(sample: Sample) -> FloatArray:
 def _named_alike(sample: Sample, models: Sequence[tuple[FloatArray, bool]]) -> list[FloatArray]:
     """Return weights of models with their classes in one order.
 
-    Models whose classes have names keep theirs; the others follow the first of these, or else the
-    first of all.
+    Of two classes, models whose classes have names keep theirs; the others follow the first of
+    these, or else the first of all. Of more, a fold may hold the only known row of a class: all
+    models follow the first, and known rows of the whole sample then name what they have in common.
     """
     if not models:
         return []
     rows = sample.population
+    if sample.n_classes > 2 and sample.likelihood.is_named:
+        models = [(weights, False) for weights, _ in models]
     first = rows.decide(next((weights for weights, is_named in models if is_named), models[0][0]))
     first = first - first.mean(axis=0)
-    return [
+    found = [
         own if is_named else exchanged(own, _order_like(first, rows.decide(own)))
         for own, is_named in models
     ]
+    if sample.n_classes == 2:
+        return found
+    scores = sample.design.decide(np.mean(found, axis=0))
+    order = sample.likelihood.naming(log_probabilities(scores))
+    return [exchanged(own, order) for own in found]
 
 
 def _order_like(centred: FloatArray, scores: FloatArray) -> NDArray[np.intp]:

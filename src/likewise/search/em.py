@@ -255,8 +255,10 @@ def targets_of(beliefs: Beliefs, likelihood: Likelihood) -> FloatArray:
     """
     if not likelihood.statements.is_fresh:
         return beliefs.posteriors
-    totals = np.maximum(beliefs.posteriors.mean(axis=0), 1e-12)
-    return np.asarray(beliefs.posteriors * (beliefs.shares / totals))
+    weights = likelihood.statements.weights
+    counted = beliefs.posteriors if weights is None else weights[:, None] * beliefs.posteriors
+    totals = np.maximum(counted.mean(axis=0), 1e-12)
+    return np.asarray(counted * (beliefs.shares / totals))
 
 
 def _first_beliefs(

@@ -12,8 +12,10 @@ from likewise.beliefs.base import Beliefs
 from likewise.beliefs.table import TableLikelihood
 from likewise.search.calibration import CROSS_FITTED, calibrate, calibrate_classes
 from likewise.search.learn import Learned
+from likewise.search.rows import MemoryRows, SourceRows
+from likewise.search.streamed import TableScores
 
-__all__ = ["Calibrated", "calibrated", "error_rate_interval"]
+__all__ = ["Calibrated", "calibrated", "error_rate_interval", "scores_of_all"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,35 @@ def _calibrate_more(learned: Learned, level: float) -> Calibrated:
     highest = np.maximum(found.shares + reach, unseen)
     intervals = np.column_stack([found.shares - reach, highest]).clip(0.0, 1.0)
     return Calibrated(found.scale, found.offsets, found.shares, intervals)
+
+
+def scores_of_all(
+    learned: Learned, source: SourceRows, scores: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Return scores of all rows of a table: cross-fitted where there are such.
+
+    Parameters
+    ----------
+    learned : Learned
+    source : SourceRows
+        The table, whether or not all of its rows were learned from.
+    scores : array of shape (n_some, m)
+        Calibrated, cross-fitted scores of the rows that it was judged on.
+    weights : array of shape (n_features + 1, m)
+        Calibrated weights.
+
+    Returns
+    -------
+    array of shape (n_rows, m)
+    """
+    if not learned.some.is_whole:
+        assert source.table is not None  # noqa: S101 - statements are about a table
+        return TableScores(source.table, learned.features).decide(weights)
+    if source.counted is source or not isinstance(source, MemoryRows):
+        return scores
+    of_all = learned.features.design(source.whole.rows).decide(weights)
+    of_all[np.asarray(source.whole.statements.weights) > 0] = scores
+    return of_all
 
 
 def error_rate_interval(

@@ -100,7 +100,9 @@ class Learned:
         """
         rows = self.selection.rows
         singles = [row.information for row in rows if row.alpha is not None]
-        total = min(self.information, max(singles, default=np.inf)) * self.some.statements.count
+        statements = self.some.statements
+        count = self.likelihood.size if statements.is_fresh else statements.count
+        total = min(self.information, max(singles, default=np.inf)) * count
         return total > math.log(_ODDS * len(rows))
 
     def scores(self, rows: Any) -> FloatArray:

@@ -20,6 +20,7 @@ from likewise.engines.memory import MemoryEngine
 from likewise.engines.rows import is_sparse, row_numbers, take_rows
 from likewise.statements.labels import row_sets_of
 from likewise.statements.statements import Statements
+from likewise.statements.weights import weighted
 
 __all__ = [
     "EngineRows",
@@ -109,6 +110,11 @@ class SourceRows(ABC):
         """
 
     @property
+    def counted(self) -> "SourceRows":
+        """The rows to learn from: without fresh pairs and unlabeled rows that weigh nothing."""
+        return self
+
+    @property
     @abstractmethod
     def engine(self) -> Engine | None:
         """What passes over fresh pairs go over; None if they cannot."""
@@ -142,10 +148,21 @@ class MemoryRows(SourceRows):
         return self.whole.thinned(size, keeps_rows=keeps_rows)
 
     @property
+    def counted(self) -> "MemoryRows":
+        """The rows that weigh something; of a table, all that statements may be about."""
+        weights = self.whole.statements.weights
+        if weights is None or not self.whole.statements.is_fresh or np.all(weights > 0):
+            return self
+        kept = self.whole.among(weights > 0)
+        return MemoryRows(kept.rows, kept.statements)
+
+    @property
     def engine(self) -> Engine | None:
         """An engine over dense rows with fresh similar pairs alone."""
         statements = self.whole.statements
         if is_sparse(self.whole.rows) or not statements.is_fresh or statements.n_dissimilar:
+            return None
+        if statements.weights is not None:  # passes count every row once
             return None
         return MemoryEngine(self.whole.rows, row_sets_of(statements))
 
@@ -202,6 +219,8 @@ def effective_pairs(statements: Statements) -> float:
     ----------
     statements : Statements
     """
+    if statements.is_fresh and statements.weights is not None:
+        return float(statements.weights[statements.links.left].sum())
     if statements.is_fresh:
         return float(statements.count)
     return max(0.5 * float(statements.stated.sum()), 1.0)
@@ -271,7 +290,13 @@ def thin(statements: Statements, size: int, *, keeps_rows: bool) -> tuple[IntArr
     sides = [side[order] for side in (links.left, links.right)]
     alone = np.arange(0, statements.n_rows, stride)
     rows = np.concatenate([alone, *(s[:n_similar] for s in sides), *(s[n_similar:] for s in sides)])
-    return rows, in_order(Counts(alone.size, n_similar, order.size - n_similar))
+    found = in_order(Counts(alone.size, n_similar, order.size - n_similar))
+    if statements.weights is None:
+        return rows, found
+    weights = statements.weights[rows]
+    both = weights[found.members[::2]] * weights[found.members[1::2]]
+    weights[found.members] = np.repeat(both, 2)
+    return rows, weighted(found, weights)
 
 
 def _thin_fresh(statements: Statements, size: int) -> tuple[IntArray, Statements]:

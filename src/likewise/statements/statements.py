@@ -52,6 +52,8 @@ class Statements:
     is_fresh : bool
         Whether members are rows of their own, drawn as pairs beside the unlabeled rows; else all
         rows are one table that statements were made about.
+    weights : array of shape (n_rows,), or None
+        How much each row counts, as `likewise.statements.weights` scales it; None if all count one.
     """
 
     n_rows: int
@@ -60,6 +62,7 @@ class Statements:
     is_similar: NDArray[np.bool_]
     numbers: IntArray
     is_fresh: bool = False
+    weights: NDArray[np.float64] | None = None
 
     @property
     def count(self) -> int:
@@ -122,7 +125,8 @@ class Statements:
         ----------
         chosen : boolean array of shape (n_rows,)
         """
-        return self._kept(chosen, np.cumsum(chosen) - 1, int(chosen.sum()))
+        weights = None if self.weights is None else self.weights[chosen]
+        return self._kept(chosen, np.cumsum(chosen) - 1, int(chosen.sum()), weights)
 
     def without(self, rows: NDArray[np.bool_]) -> "Statements":
         """Return the statements that do not touch some rows; all rows stay.
@@ -133,9 +137,15 @@ class Statements:
         ----------
         rows : boolean array of shape (n_rows,)
         """
-        return self._kept(~rows, np.arange(self.n_rows), self.n_rows)
+        return self._kept(~rows, np.arange(self.n_rows), self.n_rows, self.weights)
 
-    def _kept(self, chosen: NDArray[np.bool_], renumbered: IntArray, n_rows: int) -> "Statements":
+    def _kept(
+        self,
+        chosen: NDArray[np.bool_],
+        renumbered: IntArray,
+        n_rows: int,
+        weights: NDArray[np.float64] | None,
+    ) -> "Statements":
         kept = chosen[self.members]
         of_member = np.repeat(np.arange(self.count), self.sizes)
         left = np.bincount(of_member[kept], minlength=self.count)
@@ -148,6 +158,7 @@ class Statements:
             self.is_similar[goes_on],
             self.numbers[goes_on],
             self.is_fresh,
+            weights,
         )
 
     def choose(self, chosen: NDArray[np.bool_]) -> "Statements":
@@ -164,4 +175,5 @@ class Statements:
             self.is_similar[chosen],
             self.numbers[chosen],
             self.is_fresh,
+            self.weights,
         )

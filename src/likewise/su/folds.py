@@ -140,11 +140,12 @@ class GivenFolds:
 
     def grams(self, block: Block) -> Any:
         """Return the gram of each fold's unlabeled rows of a block, shape (count, p, p)."""
-        return np.stack([gram(rows) for (rows,) in self._rows("unlabeled", block)])
+        return np.stack([gram(rows, c) for (rows,), c in self._rows("unlabeled", block)])
 
     def member_sums(self, part: Part, block: Block) -> Any:
         """Return the column sums of each fold's pair members of a block, shape (count, p)."""
-        return np.stack([sum(map(column_sums, rows)) for rows in self._rows(part, block)])
+        of_folds = self._rows(part, block)
+        return np.stack([sum(column_sums(rows, c) for rows in tables) for tables, c in of_folds])
 
     def stride(self, n_rows: int) -> int:
         """Return one: all rows are counted on."""
@@ -158,12 +159,16 @@ class GivenFolds:
         Shapes (count, k) and (count,).
         """
         own = zip(self._rows(part, block), weights, strict=True)
-        counts, sizes = zip(*(_count_positive(rows, w) for rows, w in own), strict=True)
+        counts, sizes = zip(*(_count_positive(*rows, w) for rows, w in own), strict=True)
         return np.stack(counts), np.array(sizes)
 
-    def _rows(self, part: Part, block: Block) -> Iterator[list[Any]]:
+    def _rows(
+        self, part: Part, block: Block
+    ) -> Iterator[tuple[list[Any], NDArray[np.float64] | None]]:
+        """Yield the rows of each fold, and how much they count."""
         for positions in self.split(part, block.rows):
-            yield [take_rows(table, positions) for table in block.tables]
+            counts = None if block.weights is None else block.weights[positions]
+            yield [take_rows(table, positions) for table in block.tables], counts
 
 
 @dataclass(frozen=True)
@@ -316,14 +321,17 @@ def zero_one_risks(
     """Return the zero-one SU risk of each column of weights, shape (n_features + 1, k), on rows."""
 
     def kernel(block: Block) -> Sums:
-        return _count_positive(block.tables, weights)
+        return _count_positive(block.tables, block.weights, weights)
 
     counted = engine.map_reduce_parts(dict.fromkeys(("unlabeled", *rewrite.parts), kernel))
     shares = {part: counts / size for part, (counts, size) in counted.items()}
     return zero_one_risk_of_shares(shares, rewrite.weights(prior))
 
 
-def _count_positive(tables: Sequence[Any], weights: FloatArray) -> tuple[Any, int]:
+def _count_positive(
+    tables: Sequence[Any], of_rows: FloatArray | None, weights: FloatArray
+) -> tuple[Any, Any]:
     """Return how many rows each column of weights decides for +1, and how many there are."""
-    counts = sum(count_positive(rows, weights) for rows in tables)
-    return counts, sum(rows.shape[0] for rows in tables)
+    counts = sum(count_positive(rows, weights, of_rows) for rows in tables)
+    size = tables[0].shape[0] if of_rows is None else of_rows.sum()
+    return counts, len(tables) * size

@@ -114,7 +114,7 @@ def _spread(squares: FloatArray, mean: FloatArray, variance: FloatArray) -> floa
 
 def summarise(engine: Engine, rewrite: Rewrite = SU) -> Summary:
     """Collect the means of rows and of their outer products, in one pass."""
-    kernels: dict[Part, Kernel] = {"unlabeled": lambda block: (block_gram(block.tables[0]),)}
+    kernels: dict[Part, Kernel] = {"unlabeled": _gram_of}
     for part in rewrite.parts:
         kernels[part] = pair_kernel(_member_sums, rewrite)
     pairs = engine.map_reduce_parts(kernels, frugal=not rewrite.needs_spreads)
@@ -133,14 +133,18 @@ def pair_kernel(sum_members: Callable[[Block], Any], rewrite: Rewrite) -> Kernel
     """
 
     def members_and_squares(block: Block) -> Sums:
-        squares = Block((squared_sums(*block.tables),), block.start)
+        squares = Block((squared_sums(*block.tables),), block.start, block.weights)
         return sum_members(block), sum_members(squares)
 
     return members_and_squares if rewrite.needs_spreads else lambda block: (sum_members(block),)
 
 
 def _member_sums(block: Block) -> Any:
-    return sum(map(column_sums, block.tables))
+    return sum(column_sums(rows, block.weights) for rows in block.tables)
+
+
+def _gram_of(block: Block) -> Sums:
+    return (block_gram(block.tables[0], block.weights),)
 
 
 @dataclass(frozen=True)
@@ -186,9 +190,9 @@ class SUObjective:
         """Return value, gradient and Hessian without penalty on the rows of `engine`."""
         loss = self.loss  # a kernel may travel: it takes along what it needs, not the rows
         value, gradient, hessian = engine.map_reduce(
-            "unlabeled", lambda block: _even_sums(block.tables[0], loss, weights)
+            "unlabeled", lambda block: _even_sums(block, loss, weights)
         )
-        n = engine.count("unlabeled")
+        n = engine.total("unlabeled")
         return float(value / n - linear @ weights), gradient / n - linear, hessian / n
 
 
@@ -240,8 +244,8 @@ def minimise_su_risk(
 
 def _in_span(objective: SUObjective, span: Span) -> Summary:
     """Return the summary with the outer products of the rows as they are in a span."""
-    (total,) = span.engine.map_reduce("unlabeled", lambda block: (block_gram(block.tables[0]),))
-    return replace(objective.summary, gram=total / span.engine.count("unlabeled"))
+    (total,) = span.engine.map_reduce("unlabeled", _gram_of)
+    return replace(objective.summary, gram=total / span.engine.total("unlabeled"))
 
 
 def _minimise_kinked(
@@ -284,11 +288,13 @@ def _minimise_smooth(
     return minimise_smooth(evaluate, penalty, start=start.weights, tol=tol, max_iter=max_iter)
 
 
-def _even_sums(rows: Any, loss: MarginLoss, weights: FloatArray) -> tuple[Any, Any, Any]:
+def _even_sums(block: Block, loss: MarginLoss, weights: FloatArray) -> tuple[Any, Any, Any]:
+    (rows,) = block.tables
     z = decide(rows, weights)
     xp = namespace_of(z)
+    counts: Any = 1.0 if block.weights is None else block.weights
     return (
-        xp.sum(loss.even(z), dtype=xp.float64),
-        weighted_sum(rows, loss.even_derivative(z)),
-        weighted_gram(rows, loss.even_curvature(z)),
+        xp.sum(loss.even(z) * counts, dtype=xp.float64),
+        weighted_sum(rows, loss.even_derivative(z) * counts),
+        weighted_gram(rows, loss.even_curvature(z) * counts),
     )

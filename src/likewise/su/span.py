@@ -63,7 +63,8 @@ def span_of(engine: Engine, linear: FloatArray) -> Span:
     (rows,) = engine.every("unlabeled", 1)
     dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
     basis, inside = _orthonormal(np.vstack([dense, linear[:-1]]))
-    engine = MemoryEngine.of_unlabeled(np.ascontiguousarray(inside[:-1]))
+    weights = engine.weights("unlabeled") if isinstance(engine, MemoryEngine) else None
+    engine = MemoryEngine.of_unlabeled(np.ascontiguousarray(inside[:-1]), weights)
     return Span(engine, np.append(inside[-1], linear[-1]), basis)
 
 

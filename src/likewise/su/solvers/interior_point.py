@@ -7,9 +7,9 @@ quadratic program
     s.t. t >= 1/2,  t >= z/2,  t >= -z/2,   z = [X, 1] w,
 
 with one slack t per row. (The program printed in the paper, with two slacks per row of which one
-has a negative cost, is unbounded.) The three constraints of a row are eliminated by hand, which
-leaves one system of the size of w per step; an iteration reads the rows four times, and time and
-memory are linear in them.
+has a negative cost, is unbounded.) Where rows have weights, sums over rows are weighted. The three
+constraints of a row are eliminated by hand, which leaves one system of the size of w per step; an
+iteration reads the rows four times, and time and memory are linear in them.
 
 The dual variable of a row is ``a`` in [-1/2, 1/2], its conjugate cost ``|a| - 1/2``. Every such a
 bounds the minimum from below, which gives the duality gap.
@@ -111,7 +111,7 @@ class _CentralPath:
         self._engine = engine
         self._linear = linear
         self._penalty = penalty
-        self._n = n = engine.count("unlabeled")
+        n, self._total = engine.count("unlabeled"), engine.total("unlabeled")
         self.weights, self._z = self._start()
         t = _even(self._z) + max(1.0, float(np.abs(self._z).mean()))
         self._s: FloatArray = t - _SLOPE * self._z - _LEVEL
@@ -124,7 +124,7 @@ class _CentralPath:
 
     def look(self) -> _View:
         """Take the step that was prepared, and collect all sums at the new point."""
-        n, penalty, weights = self._n, self._penalty, self.weights
+        n, penalty, weights = self._total, self._penalty, self.weights
         primal, dual_length = self._lengths
 
         def kernel(block: Block) -> tuple[Any, ...]:
@@ -133,14 +133,14 @@ class _CentralPath:
             s = self._s[:, at] = self._s[:, at] + primal * self._ds[:, at]
             u = self._u[:, at] = self._u[:, at] + dual_length * self._du[:, at]
             row = _RowSystem(s, u)
-            dual = 0.5 * (u[1] - u[2])
+            dual, counts = 0.5 * (u[1] - u[2]), _counts(block)
             return (
-                _even(z).sum(),
-                np.abs(dual).sum(),
-                (s * u).sum(),
-                weighted_sum(rows, dual),
-                weighted_gram(rows, row.curvature()),
-                weighted_sum(rows, row.tilt / row.total - dual),
+                (_even(z) * counts).sum(),
+                (np.abs(dual) * counts).sum(),
+                (s * u * counts).sum(),
+                weighted_sum(rows, dual * counts),
+                weighted_gram(rows, row.curvature() * counts),
+                weighted_sum(rows, (row.tilt / row.total - dual) * counts),
             )
 
         even, cost, product, pulled, curvature, affine = self._engine.map_reduce(
@@ -176,11 +176,11 @@ class _CentralPath:
 
     def _start(self) -> tuple[FloatArray, FloatArray]:
         """Start at the best multiple of the ridge solution: small penalties need large weights."""
-        penalty, n = self._penalty, self._n
-        (total,) = self._engine.map_reduce("unlabeled", lambda b: (gram(b.tables[0]),))
+        penalty, n = self._penalty, self._engine.count("unlabeled")
+        (total,) = self._engine.map_reduce("unlabeled", lambda b: (gram(b.tables[0], b.weights),))
         # A free intercept gets a trace of penalty, so that this system is regular.
         ridge = np.maximum(penalty, 1e-12 * penalty.max())
-        system = 0.5 * total / n + np.diag(ridge)
+        system = 0.5 * total / self._total + np.diag(ridge)
         direction = factorised(system)(self._linear)
         decisions: FloatArray = np.empty(n)
 
@@ -208,10 +208,11 @@ class _CentralPath:
             ds, du = row.step(decide(block.tables[0], step), -row.u)
             cross = self._cross[:, at] = ds * du
             limits.append(row.limits(ds, du))
-            return (row.u * ds).sum(), cross.sum()
+            counts = _counts(block)
+            return (row.u * ds * counts).sum(), (cross * counts).sum()
 
         sums = self._engine.map_reduce("unlabeled", kernel)
-        primal_change, cross = (float(total) / (3 * self._n) for total in sums)
+        primal_change, cross = (float(total) / (3 * self._total) for total in sums)
         primal, dual = np.min(limits, axis=0)
         # The predictor aims at products of zero, so its two first-order changes add up to -mu.
         dual_change = -mu - primal_change
@@ -221,10 +222,10 @@ class _CentralPath:
         def kernel(block: Block) -> tuple[FloatArray]:
             row = self._row_system(block.rows)
             pulled = row.pull(row.wanted(center, self._cross[:, block.rows]))
-            return (weighted_sum(block.tables[0], pulled),)
+            return (weighted_sum(block.tables[0], pulled * _counts(block)),)
 
         (total,) = self._engine.map_reduce("unlabeled", kernel)
-        return np.asarray(total / self._n)
+        return np.asarray(total / self._total)
 
     def _set_step(self, step: FloatArray, center: float) -> tuple[float, float]:
         """Store the step of every row; return how far distances and multipliers can go."""
@@ -281,6 +282,11 @@ class _RowSystem:
     def _shift(self, wanted: FloatArray) -> FloatArray:
         # The multipliers of a row sum to one; what rounding took away is put back.
         return np.asarray(wanted.sum(axis=0) - (1.0 - self.u.sum(axis=0)))
+
+
+def _counts(block: Block) -> Any:
+    """Return how much rows count: what is summed over rows is multiplied by it."""
+    return 1.0 if block.weights is None else block.weights
 
 
 def _told(gap: float) -> float:
