@@ -54,6 +54,7 @@ def test_no_pair_is_asked_about_twice() -> None:
     assert len(seen) == 12 * 11 / 2
 
 
+@pytest.mark.slow
 def test_questions_put_an_open_row_beside_a_sure_one() -> None:
     X, y = gaussians()
     asker = QuickAsker(X, random_share=0.0, random_state=0)
@@ -173,6 +174,7 @@ def test_it_learns_two_classes() -> None:
         assert len({y[row] for row in typical}) == 1
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_seen_and_can_be_checked_again() -> None:
     X, y = gaussians(300)
     asker = QuickAsker(X, random_state=0)

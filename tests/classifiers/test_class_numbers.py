@@ -56,6 +56,7 @@ def test_three_classes_taken_as_two_are_warned_of() -> None:
         quick(n_classes=3, alphas=[0.01]).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_two_classes_are_found_and_not_doubted(seed: int) -> None:
     X, y = lw.datasets.make_gaussians(3000, separation=2.5, random_state=seed)
@@ -67,6 +68,7 @@ def test_two_classes_are_found_and_not_doubted(seed: int) -> None:
     np.testing.assert_array_equal(fixed.coef_, clf.coef_)
 
 
+@pytest.mark.slow
 def test_a_chosen_number_survives_clones_of_a_report_and_a_file(tmp_path: Any) -> None:
     X, y, _ = wine("asked")
     clf = quick(n_classes="auto", alphas=[0.01]).fit(X, y)

@@ -153,6 +153,7 @@ def test_statements_are_taken_for_asked_where_rows_differ_else_for_found_at_rand
     assert 0.01 < from_met_pairs.pairing_test_.p_value <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairing", ["asked", "random", "free"])
 def test_a_pairing_that_is_given_is_used(asked: StatementSample, pairing: str) -> None:
     clf = fit(asked, pairing=pairing, alphas=[0.03])
@@ -162,6 +163,7 @@ def test_a_pairing_that_is_given_is_used(asked: StatementSample, pairing: str) -
     assert clf.prior_ == pytest.approx(np.mean(asked.y_table == 1), abs=0.04)
 
 
+@pytest.mark.slow
 def test_pairs_that_were_not_met_at_random_are_noticed_and_used(rng: np.random.Generator) -> None:
     sample = draw_table(400, 10, seed=3)
     truth = sample.y_table
@@ -245,6 +247,7 @@ def test_pairs_met_by_mistake_are_suspected() -> None:
     assert sample.wrong[clf.suspects_[:20]].mean() > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The pairs show no signal:UserWarning")
 def test_an_error_rate_of_found_pairs_is_warned_of() -> None:
     sample = draw_table(60, 40, "met", seed=6)

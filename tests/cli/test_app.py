@@ -65,6 +65,7 @@ def test_a_seed_out_of_range_is_refused_in_one_sentence(
     assert sentence == f"likewise: --seed must be a number from 0 to 4294967295; got {seed}."
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.filterwarnings("always")  # whatever so few pairs are warned of
 @pytest.mark.parametrize("seed", ["0", "4294967295"])

@@ -88,6 +88,7 @@ def test_the_whole_demo_comes_near_labels_and_knows_it(succeed: Run) -> None:
         assert found["interval"][0] < found["truth"] < found["interval"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_without_matplotlib_demo_says_so_and_goes_on(
     succeed: Run, monkeypatch: pytest.MonkeyPatch

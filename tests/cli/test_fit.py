@@ -254,6 +254,7 @@ def test_a_given_prior_has_no_interval(folder: Path, succeed: Run) -> None:
     assert summary["prior_interval"] is summary["prior_level"] is summary["positive"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.filterwarnings("ignore:The estimated prior is uncertain")
 @pytest.mark.parametrize("positive", ["majority", "minority"])
@@ -276,6 +277,7 @@ def test_the_minority_class_can_be_made_positive(folder: Path, succeed: Run, tru
     assert (found == -truth).mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.filterwarnings("ignore:The estimated prior is uncertain")
 def test_the_seed_decides_the_estimated_prior(succeed: Run) -> None:

@@ -117,6 +117,7 @@ def test_the_minority_class_can_be_made_positive(
     assert (predicted(succeed) == -fitted.predicted).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_seed_decides_all(succeed: Run) -> None:
     first, again, other = (succeed(*FIT, "--json", "--seed", seed).stdout for seed in "001")
@@ -142,12 +143,14 @@ def test_dissimilar_pairs_alone_are_enough(
     assert (predicted(succeed) == truth).mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_how_pairs_were_formed_can_be_told(succeed: Run) -> None:
     assert "pairing           free, not tested" in succeed(*FIT, "--pairing", "free").stdout
     assert load_model("model.skops").estimator[-1].pairing == "free"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_more_classes_are_numbered_and_each_has_a_share(succeed: Run) -> None:
     summary = json.loads(succeed(*FIT, "--classes", "3", "--json").stdout)
@@ -168,6 +171,7 @@ def test_random_pairing_that_is_kept_against_the_test_says_why(fitted: Fitted) -
         assert ("free shares explain held-out pairs no better" in shown) is is_told
 
 
+@pytest.mark.slow
 def test_units_of_a_column_do_not_matter(folder: Path, succeed: Run, fitted: Fitted) -> None:
     rows = [row.split(",") for row in (folder / "rows.csv").read_text().splitlines()[1:]]
     scaled = [f"{key},{1e6 * float(first) + 1e7},{second}" for key, first, second in rows]
@@ -176,6 +180,7 @@ def test_units_of_a_column_do_not_matter(folder: Path, succeed: Run, fitted: Fit
     assert (predicted(succeed) == fitted.predicted).all()
 
 
+@pytest.mark.slow
 def test_a_constant_column_does_no_harm(folder: Path, succeed: Run, truth: Any) -> None:
     rows = (folder / "rows.csv").read_text().splitlines()
     constant = [f"{row},7" for row in rows[1:]]
@@ -196,6 +201,7 @@ def test_pairs_without_a_signal_are_one_line_of_warning(succeed: Run) -> None:
     assert set(predicted(succeed)) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always:Pairs were not formed at random")
 def test_pairs_that_were_not_formed_at_random_are_told_with_the_option(
     folder: Path, succeed: Run, truth: Any

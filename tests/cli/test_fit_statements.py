@@ -73,6 +73,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
     return Fitted(folder, json.loads(result.stdout), wrong, rows)
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_counted_and_the_first_suspects_named(fitted: Fitted) -> None:
     summary = fitted.summary
     assert (summary["pairing"], summary["pairing_test"]) == ("asked", None)
@@ -162,6 +163,7 @@ def test_contradictions_name_the_ids_along_the_chain_and_the_way_out(
     assert "at least 10" in chain or "--errors auto" in chain
 
 
+@pytest.mark.slow
 def test_a_pair_may_be_stated_twice_and_both_ways_if_some_are_wrong(
     folder: Path, succeed: Run, relate: Any
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_model_of_the_pair_method_adds_the_probability_of_the_positive_class(
     assert (found == truth).mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_more_classes_have_a_column_of_probabilities_each(succeed: Run) -> None:
     succeed("fit", "rows.csv", "pairs.csv", "--classes", "3", "-o", "model.skops")

@@ -25,6 +25,7 @@ def test_it_finds_the_share_of_the_majority_class(folder: Path, succeed: Run, tr
     assert found["features"] == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_it_is_what_the_library_estimates_from_standardised_rows(
     folder: Path, succeed: Run
 ) -> None:
@@ -91,6 +92,7 @@ def test_the_methods_of_the_paper_count_on_a_terminal(
     assert len(calls) > 3
 
 
+@pytest.mark.slow
 def test_text_columns_are_features_as_in_fit(folder: Path, succeed: Run) -> None:
     lines = (folder / "rows.csv").read_text().splitlines()
     words = ["high" if float(line.split(",")[1]) > 0 else "low" for line in lines[1:]]
@@ -104,6 +106,7 @@ def test_text_columns_are_features_as_in_fit(folder: Path, succeed: Run) -> None
     assert found["prior"] == pytest.approx(fitted["prior"], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("choice", [("--features", "second"), ("--drop", "first")])
 def test_features_can_be_chosen_or_dropped(succeed: Run, choice: tuple[str, str]) -> None:
@@ -217,6 +220,7 @@ def test_an_unknown_method_is_wrong_usage(folder: Path, run: Run) -> None:
     assert "pair_likelihood" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_number_of_classes_can_be_left_to_the_pairs(folder: Path, succeed: Run) -> None:
     found = json.loads(succeed(*PRIOR, "--classes", "auto", "--json").stdout)
     assert isinstance(found["prior"], float)  # two classes have one share

@@ -42,6 +42,7 @@ def test_it_is_what_the_library_says_of_the_model(model: Path, succeed: Run) -> 
     assert (found["rows"], found["similar_pairs"]) == (100, 30)
 
 
+@pytest.mark.slow
 def test_the_estimates_are_near_the_truth(model: Path, succeed: Run, truth: Any) -> None:
     found = json.loads(succeed(*OF_MODEL, "--json").stdout)
     assert found["cross_fitted"] is True
@@ -60,6 +61,7 @@ def test_without_a_model_one_is_fitted_and_refitted(succeed: Run) -> None:
     assert found["accuracy"]["value"] > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_text_is_the_librarys_and_a_json_file_can_be_read_back(
     model: Path, succeed: Run
@@ -115,6 +117,7 @@ def test_an_html_file_has_tables_and_pictures_in_itself(model: Path, succeed: Ru
         assert check["text"] in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_without_matplotlib_the_page_says_so(
     model: Path, succeed: Run, monkeypatch: pytest.MonkeyPatch
