@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import likewise as lw
 import likewise.classifiers.su as classifiers
 import likewise.su.objective as objectives
+from likewise.engines import kernels
 
 
 @pytest.fixture
@@ -77,6 +78,22 @@ def test_systems_have_the_size_of_the_rows(
     lw.SUClassifierCV(prior=0.7, cv=2).fit(*wide)
     assert sizes
     assert max(sizes) <= 42
+
+
+def test_outer_products_of_all_columns_are_not_made(
+    wide: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def recorded(rows: Any) -> Any:
+        sizes.append(rows.shape[1])
+        return kernels.gram(rows)
+
+    monkeypatch.setattr(objectives, "block_gram", recorded)
+    model = lw.SUClassifierCV(prior=0.7, cv=2, alphas=(1.0, 0.01)).fit(*wide)
+    assert model.coef_.shape == (1, 90)
+    assert sizes
+    assert max(sizes) <= 41
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])

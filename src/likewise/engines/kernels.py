@@ -49,6 +49,13 @@ def squared_sums(left: Any, right: Any) -> Any:
     return total.multiply(total).tocsr() if is_sparse(total) else total * total
 
 
+def square_sums(rows: Any) -> Any:
+    """Return the diagonal of `gram`, shape (d + 1,), of rows that are no tensors."""
+    with np.errstate(over="ignore", invalid="ignore"):  # who asks looks at the result
+        squares = rows.multiply(rows).tocsr() if is_sparse(rows) else rows * rows
+        return column_sums(squares)
+
+
 def gram(rows: Any) -> Any:
     """Return ``[rows, 1]' [rows, 1]``, shape (d + 1, d + 1)."""
     rows = _strided_once(rows)
