@@ -102,3 +102,11 @@ def test_a_column_of_a_huge_scale_drowns_no_other_whatever_the_order_of_rows(los
     model = lw.SUClassifier(loss, prior=0.7, alpha=1e-4)
     found = [model.fit(*lw.pack(X, dissimilar=[(0, 1)])).objective_ for X in (rows, rows[::-1])]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_directions_that_rounding_made_get_no_weight(rng: np.random.Generator) -> None:
+    rows = np.tile(rng.standard_normal(20) - 1e12, (8, 1))
+    pairs = {"similar": [(0, 1), (2, 3), (4, 6)], "dissimilar": [(0, 2), (1, 5), (6, 7)]}
+    model = lw.SUClassifier("logistic", prior=0.99, alpha=1e-7).fit(*lw.pack(rows, **pairs))
+    # All rows are one: the weights that decide on it are along it.
+    assert np.abs(model.coef_).max() < 1e-9
