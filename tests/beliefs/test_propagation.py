@@ -68,6 +68,7 @@ def test_edges_that_share_no_end_are_exact_without_a_sweep(
     assert found.value == pytest.approx(value, abs=1e-9)
     np.testing.assert_allclose(found.beliefs, beliefs, atol=1e-9)
     np.testing.assert_allclose(found.alike, alike, atol=1e-9)
+    assert found.messages.shape == (2, k, len(ends[0]))
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -94,7 +95,7 @@ def test_two_classes_on_their_fast_path_are_as_on_the_path_of_many() -> None:
             off,
             np.zeros((2, 2, off.size)),
         )
-        slow = propagation._finish(fields.T, edges, on.T, off, (messages, converged))
+        slow = propagation._finish(fields.T, edges, on.T, off, messages, converged)
         assert fast.value == pytest.approx(slow.value, abs=1e-6)
         np.testing.assert_allclose(fast.beliefs, slow.beliefs, atol=1e-5)
         np.testing.assert_allclose(fast.alike, slow.alike, atol=1e-5)

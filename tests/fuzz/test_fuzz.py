@@ -50,6 +50,7 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
         ("others", 65),
         ("others", 1059),
         ("su", 1053),
+        ("su", 11005598),
         ("su", 911436000563),
         ("su", 911436001967),
     ],

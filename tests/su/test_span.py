@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import likewise as lw
 import likewise.classifiers.su as classifiers
 import likewise.su.objective as objectives
+from likewise.engines import kernels
 
 
 @pytest.fixture
@@ -79,9 +80,33 @@ def test_systems_have_the_size_of_the_rows(
     assert max(sizes) <= 42
 
 
+def test_outer_products_of_all_columns_are_not_made(
+    wide: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def recorded(rows: Any) -> Any:
+        sizes.append(rows.shape[1])
+        return kernels.gram(rows)
+
+    monkeypatch.setattr(objectives, "block_gram", recorded)
+    model = lw.SUClassifierCV(prior=0.7, cv=2, alphas=(1.0, 0.01)).fit(*wide)
+    assert model.coef_.shape == (1, 90)
+    assert sizes
+    assert max(sizes) <= 41
+
+
 @pytest.mark.parametrize("loss", ["squared", "logistic", "double_hinge"])
 def test_a_column_of_a_huge_scale_drowns_no_other_whatever_the_order_of_rows(loss: str) -> None:
     rows = np.array([[1e100, 0.0, 0.0, 0.0], [1e9, 0.0, 0.0, 1.0]])
     model = lw.SUClassifier(loss, prior=0.7, alpha=1e-4)
     found = [model.fit(*lw.pack(X, dissimilar=[(0, 1)])).objective_ for X in (rows, rows[::-1])]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_directions_that_rounding_made_get_no_weight(rng: np.random.Generator) -> None:
+    rows = np.tile(rng.standard_normal(20) - 1e12, (8, 1))
+    pairs = {"similar": [(0, 1), (2, 3), (4, 6)], "dissimilar": [(0, 2), (1, 5), (6, 7)]}
+    model = lw.SUClassifier("logistic", prior=0.99, alpha=1e-7).fit(*lw.pack(rows, **pairs))
+    # All rows are one: the weights that decide on it are along it.
+    assert np.abs(model.coef_).max() < 1e-9

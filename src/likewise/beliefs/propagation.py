@@ -118,11 +118,27 @@ def propagate(
     # Class by class in memory: sums over a few classes are then sums of long vectors.
     fields, on = np.ascontiguousarray(fields.T), np.ascontiguousarray(on.T)
     if edges.is_matching:
-        return _finish(fields, edges, on, off, None)
+        return _matched(fields, edges, on, off)
     if messages is None:
         messages = np.zeros((2, fields.shape[0], edges.left.size))
     settle = _settle_two if fields.shape[0] == 2 else _settle_many
-    return _finish(fields, edges, on, off, settle(fields, edges, on, off, messages))
+    return _finish(fields, edges, on, off, *settle(fields, edges, on, off, messages))
+
+
+def _matched(fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray) -> Propagated:
+    """Sum over couples that share no unknown, in closed form: the innermost loop of small tables."""
+    nodes, beliefs = _normalised(fields)
+    of_left, of_right = beliefs[:, edges.left], beliefs[:, edges.right]
+    slope = on - off
+    told = off + slope * of_right, off + slope * of_left
+    weights = of_left * told[0]
+    between = np.maximum(weights.sum(axis=0), _TINY)
+    beliefs[:, edges.left] = weights / between
+    beliefs[:, edges.right] = of_right * told[1] / between
+    value = float(nodes.sum() + np.log(between).sum())
+    alike = on * of_left * of_right / between
+    messages = np.log(np.maximum(told, _TINY))
+    return Propagated(value, beliefs.T, alike.T, messages, True)
 
 
 def _finish(
@@ -130,20 +146,15 @@ def _finish(
     edges: Edges,
     on: FloatArray,
     off: FloatArray,
-    settled: tuple[FloatArray, bool] | None,
+    messages: FloatArray,
+    converged: bool,
 ) -> Propagated:
-    """Take beliefs, and the value with messages on the scale of the cavity beliefs.
-
-    Where no unknown has two edges, nothing is sent on: what was settled may be None.
-    """
-    converged = True
-    cavities = np.take(fields, edges.ends, axis=1)
-    if settled is not None:
-        messages, converged = settled
-        sent = messages.transpose(1, 0, 2).reshape(fields.shape[0], -1)
-        cavities = np.take(edges.totals(fields, sent), edges.ends, axis=1) - sent
+    """Take beliefs, and the value with messages on the scale of the cavity beliefs."""
+    sent = messages.transpose(1, 0, 2).reshape(fields.shape[0], -1)
+    cavities = np.take(edges.totals(fields, sent), edges.ends, axis=1) - sent
     n_classes, n_edges = on.shape
-    of_left, of_right = np.split(_normalised(cavities)[1], 2, axis=1)
+    shares = _normalised(cavities)[1]
+    of_left, of_right = shares[:, :n_edges], shares[:, n_edges:]
     sent = np.concatenate([_sent(of_right, on, off), _sent(of_left, on, off)], axis=1)
     nodes, beliefs = _normalised(edges.totals(fields, sent))
     both = of_left * of_right

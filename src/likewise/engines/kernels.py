@@ -55,6 +55,13 @@ def squared_sums(left: Any, right: Any) -> Any:
     return total.multiply(total).tocsr() if is_sparse(total) else total * total
 
 
+def square_sums(rows: Any, counts: FloatArray | None = None) -> Any:
+    """Return the diagonal of `gram`, shape (d + 1,), of rows that are no tensors."""
+    with np.errstate(over="ignore", invalid="ignore"):  # who asks looks at the result
+        squares = rows.multiply(rows).tocsr() if is_sparse(rows) else rows * rows
+        return column_sums(squares, counts)
+
+
 def gram(rows: Any, counts: FloatArray | None = None) -> Any:
     """Return ``[rows, 1]' [rows, 1]``, shape (d + 1, d + 1); rows may count more than once."""
     if counts is not None:

@@ -79,10 +79,10 @@ def _refusal(summary: Summary, names: Sequence[str] | None) -> str:
 
 def _are_drowned(summary: Summary) -> bool:
     """Tell whether a huge column varies by no more than rounding leaves of it."""
-    squares, means = np.diag(summary.gram)[:-1], summary.gram[-1, :-1]
+    squares, means = summary.squares[:-1], summary.means.unlabeled[:-1]
     return bool(np.any((squares - means**2 < _DROWNED * squares) & (squares > _HUGE**2)))
 
 
 def _scales(summary: Summary) -> FloatArray:
     """Return the root mean squares of the columns."""
-    return np.asarray(np.sqrt(np.maximum(np.diag(summary.gram)[:-1], 0.0)))
+    return np.asarray(np.sqrt(np.maximum(summary.squares[:-1], 0.0)))

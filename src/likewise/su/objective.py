@@ -17,6 +17,7 @@ from likewise.engines.base import Block, Engine, Kernel, Part, Sums
 from likewise.engines.kernels import (
     column_sums,
     decide,
+    square_sums,
     squared_sums,
     weighted_gram,
     weighted_sum,
@@ -60,37 +61,54 @@ class Summary:
 
     Attributes
     ----------
-    gram : array of shape (p, p)
-        Mean of ``x x'`` over unlabeled rows x with a one behind their features.
+    squares : array of shape (p,)
+        Mean of ``x^2`` over unlabeled rows x with a one behind their features.
     means : Means
     spreads : Spreads or None
         Variances of the means, added up over the columns in units of their variances among
         unlabeled rows; collected for rewrites that need them.
+    make_gram : callable
+        Returns `gram`.
     """
 
-    gram: FloatArray
+    squares: FloatArray
     means: Means
     spreads: Spreads | None
+    make_gram: Callable[[], FloatArray]
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """Mean of ``x x'``, shape (p, p): of a wide table far larger than the table."""
+        return self.make_gram()
 
     @classmethod
     def of_sums(cls, gram: FloatArray, pairs: Mapping[Part, Sums]) -> "Summary":
         """Build from sums over unlabeled rows and over pairs, as `pair_kernel` collects them."""
-        count = gram[-1, -1]
-        gram = gram / count
-        members = {part: sums[0] / sums[0][-1] for part, sums in pairs.items()}
-        means = Means(gram[-1], members.get("similar"), members.get("dissimilar"))
-        if not all(len(sums) == 2 for sums in pairs.values()):
-            return cls(gram, means, None)
-        variance = _variances(np.diag(gram), gram[-1])
+        return cls.of_moments(gram[-1], gram.diagonal(), lambda: gram / gram[-1, -1], pairs)
+
+    @classmethod
+    def of_moments(
+        cls,
+        sums: FloatArray,
+        square_sums: FloatArray,
+        make_gram: Callable[[], FloatArray],
+        pairs: Mapping[Part, Sums],
+    ) -> "Summary":
+        """Build from sums over rows x with a one behind their features, and over pairs."""
+        count = sums[-1]
+        mean, squares = sums / count, square_sums / count
+        members = {part: found[0] / found[0][-1] for part, found in pairs.items()}
+        means = Means(mean, members.get("similar"), members.get("dissimilar"))
+        if not all(len(found) == 2 for found in pairs.values()):
+            return cls(squares, means, None, make_gram)
+        variance = _variances(squares, mean)
         spreads: dict[Part, float] = {
-            part: _spread(squares[:-1] / (4 * squares[-1]), members[part][:-1], variance)
-            / squares[-1]
-            for part, (_, squares) in pairs.items()
+            part: _spread(totals[:-1] / (4 * totals[-1]), members[part][:-1], variance) / totals[-1]
+            for part, (_, totals) in pairs.items()
         }
         own = np.count_nonzero(variance) / count
-        return cls(
-            gram, means, Spreads(own, spreads.get("similar", 0.0), spreads.get("dissimilar", 0.0))
-        )
+        spread = Spreads(own, spreads.get("similar", 0.0), spreads.get("dissimilar", 0.0))
+        return cls(squares, means, spread, make_gram)
 
     def linear_term(self, prior: float, rewrite: Rewrite = SU) -> FloatArray:
         """Return c of the reduced objective, ``E[y x] / 2`` as a rewrite estimates it."""
@@ -113,13 +131,29 @@ def _spread(squares: FloatArray, mean: FloatArray, variance: FloatArray) -> floa
 
 
 def summarise(engine: Engine, rewrite: Rewrite = SU) -> Summary:
-    """Collect the means of rows and of their outer products, in one pass."""
-    kernels: dict[Part, Kernel] = {"unlabeled": _gram_of}
+    """Collect the means of rows and of their outer products, in one pass.
+
+    Outer products of a wide table are summed only if somebody asks for them.
+    """
+    wide = is_wide(engine)
+    kernels: dict[Part, Kernel] = {"unlabeled": _sums_and_squares if wide else _gram_of}
     for part in rewrite.parts:
         kernels[part] = pair_kernel(_member_sums, rewrite)
     pairs = engine.map_reduce_parts(kernels, frugal=not rewrite.needs_spreads)
-    (gram,) = pairs.pop("unlabeled")
-    return Summary.of_sums(gram, pairs)
+    found = pairs.pop("unlabeled")
+    if wide:
+        return Summary.of_moments(found[0], found[1], lambda: _mean_gram(engine), pairs)
+    return Summary.of_sums(found[0], pairs)
+
+
+def _sums_and_squares(block: Block) -> Sums:
+    (rows,) = block.tables
+    return column_sums(rows, block.weights), square_sums(rows, block.weights)
+
+
+def _mean_gram(engine: Engine) -> FloatArray:
+    (total,) = engine.map_reduce("unlabeled", _gram_of)
+    return np.asarray(total / engine.total("unlabeled"))
 
 
 def pair_kernel(sum_members: Callable[[Block], Any], rewrite: Rewrite) -> Kernel:
@@ -244,8 +278,7 @@ def minimise_su_risk(
 
 def _in_span(objective: SUObjective, span: Span) -> Summary:
     """Return the summary with the outer products of the rows as they are in a span."""
-    (total,) = span.engine.map_reduce("unlabeled", _gram_of)
-    return replace(objective.summary, gram=total / span.engine.total("unlabeled"))
+    return replace(objective.summary, make_gram=lambda: _mean_gram(span.engine))
 
 
 def _minimise_kinked(

@@ -72,7 +72,8 @@ def _orthonormal(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return an orthonormal basis of the span of vectors, and the vectors in it.
 
     The largest vector comes first, and so does the largest column: then rounding stays small beside
-    every single column, not only beside the largest of all (Cox and Higham, 1998).
+    every single column, not only beside the largest of all (Cox and Higham, 1998). Directions that
+    rounding made are left out: a small penalty would make huge weights of them.
 
     Parameters
     ----------
@@ -83,8 +84,13 @@ def _orthonormal(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     basis : array of shape (n_features, n_basis)
     inside : array of shape (n_vectors, n_basis)
     """
-    order = np.argsort(-np.abs(vectors).max(axis=0), kind="stable")
+    largest = np.abs(vectors).max(axis=0)
+    order = np.argsort(-largest, kind="stable")
     sorted_basis, triangle, places = qr(vectors[:, order].T, mode="economic", pivoting=True)
+    rounding = vectors.shape[0] * np.finfo(np.float64).eps * largest[order, None]
+    is_real = np.any(np.abs(sorted_basis * np.diag(triangle)) > rounding, axis=0)
+    is_real[0] = True  # of zeros, too, there is a basis
+    sorted_basis, triangle = sorted_basis[:, is_real], triangle[is_real]
     basis, inside = np.empty_like(sorted_basis), np.empty_like(triangle.T)
     basis[order], inside[places] = sorted_basis, triangle.T
     return basis, inside
