@@ -13,7 +13,9 @@ import likewise as lw
 points, hidden = lw.datasets.make_waveform(12_000, random_state=0)
 priors, accuracy = [0.51, 0.55, 0.6, 0.7, 0.8], {"SU learning": [], "PairClassifier": []}
 for prior in priors:
-    sample = lw.datasets.sample_su(points, hidden, 400, 400, 2000, prior, random_state=0)
+    sample = lw.datasets.sample_su(
+        points, hidden, 400, 400, n_test=2000, prior=prior, random_state=0
+    )
     pair = lw.PairClassifier(features="linear", pairing="random", random_state=0)
     for values, clf in zip(accuracy.values(), (lw.SUClassifierCV(prior=prior), pair), strict=True):
         clf.fit(*sample.pack())

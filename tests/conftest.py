@@ -19,7 +19,9 @@ def draw_waveform() -> Callable[..., SUSample]:
     def draw(
         n_similar: int = 300, n_unlabeled: int = 300, prior: float = 0.7, seed: int = 0
     ) -> SUSample:
-        return datasets.sample_su(X, y, n_similar, n_unlabeled, 2000, prior, seed)
+        return datasets.sample_su(
+            X, y, n_similar, n_unlabeled, n_test=2000, prior=prior, random_state=seed
+        )
 
     return draw
 

@@ -1,10 +1,16 @@
 """What can be imported from the package itself."""
 
 import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
 import likewise as lw
+from likewise import baselines, datasets, engines, plots
 
 NAMES = [name for name in lw.__all__ if not inspect.ismodule(getattr(lw, name))]
 
@@ -22,3 +28,49 @@ def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
 def test_the_version_is_a_release() -> None:
     assert lw.__version__.count(".") == 2
     assert "dev" not in lw.__version__
+
+
+# --- arguments by name --------------------------------------------------------------------------
+
+SEVERAL = {
+    "pack": {"similar", "dissimilar"},
+    "PairSource": {"similar", "dissimilar"},
+    "PairKFold.get_n_splits": {"X", "y", "groups"},
+}
+"""What may be given by position all the same: rows of every kind, and scikit-learn's own."""
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield every public function, class and method that somebody calls with options.
+
+    Results, which are data classes, are made by the library.
+    """
+    modules = [lw, baselines, datasets, engines, plots, lw.prior, lw.risk, lw.losses]
+    if find_spec("torch") and find_spec("skorch"):
+        modules.append(import_module("likewise.nets"))
+    for module in modules:
+        for name in module.__all__:
+            found = getattr(module, name)
+            is_data = is_dataclass(found) and name != "PairSource"
+            if callable(found) and not is_data:
+                yield name, found
+            if inspect.isclass(found):
+                for method, function in inspect.getmembers(found, inspect.isfunction):
+                    if not method.startswith("_") and function.__module__.startswith("likewise."):
+                        yield f"{name}.{method}", function
+
+
+@pytest.mark.parametrize(("name", "found"), dict(public_callables()).items())
+def test_all_options_but_the_first_are_keywords(name: str, found: Callable[..., Any]) -> None:
+    try:
+        parameters = inspect.signature(found).parameters.values()
+    except ValueError:  # a type without a signature, such as an enumeration
+        return
+    by_position = {
+        one.name
+        for one in parameters
+        if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is not one.empty
+    }
+    assert len(by_position) <= 1 or by_position == SEVERAL.get(name), by_position
+    if "n_classes" in by_position:
+        assert by_position == {"n_classes"}

@@ -77,6 +77,7 @@ def plot_losses(ax: "Axes | None" = None) -> "Axes":
 def plot_su_losses(
     prior: float,
     losses: Sequence[str | Loss] = ("squared", "logistic"),
+    *,
     axes: "Sequence[Axes] | NDArray[Any] | None" = None,
 ) -> "NDArray[Any]":
     """Draw what a decision value costs on a pair member and on an unlabeled row (paper, Figure 2).
@@ -180,8 +181,8 @@ def plot_decision_map(
     clf: Any,
     X: Table,
     y: ArrayLike | None = None,
-    ax: "Axes | None" = None,
     *,
+    ax: "Axes | None" = None,
     max_pairs: int = 40,
 ) -> "Axes":
     """Draw decision values over the plane of two features, with the rows and pairs on top.

@@ -212,7 +212,7 @@ def test_too_few_steps_are_warned_of(draw_waveform: Draw) -> None:
 @pytest.mark.parametrize("name", ["phishing", "w8a"])
 def test_hundreds_of_one_hot_columns_are_learned_from(real_data: object, name: str) -> None:
     X, y = lw.datasets.load(name, return_X_y=True)
-    drawn = lw.datasets.sample_su(X, y, 500, 500, 100, 0.7, random_state=0)
+    drawn = lw.datasets.sample_su(X, y, 500, 500, n_test=100, random_state=0)
     clf = SERAPH(random_state=0).fit(*drawn.pack())
     assert clf.converged_
     assert not clf.collapsed_

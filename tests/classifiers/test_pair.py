@@ -72,7 +72,7 @@ def test_it_comes_near_the_labeled_fit_at_any_prior(draw_waveform: Draw, prior: 
 
 def test_gaussians_are_told_apart_as_well_as_by_the_best_rule() -> None:
     X, y = lw.datasets.make_gaussians(8000, separation=3.0, random_state=0)
-    sample = lw.datasets.sample_su(X, y, 500, 500, 2000, 0.7, 0)
+    sample = lw.datasets.sample_su(X, y, 500, 500, n_test=2000, random_state=0)
     clf = quick().fit(*sample.pack())
     labeled = LogisticRegression().fit(X, y)
     # The labeled fit knows a prior of one half; its threshold is moved to 0.7.
@@ -283,7 +283,7 @@ def test_seven_datasets_are_learned_without_choosing_anything(real_data: object)
     reached = {}
     for name in ("adult", "cod-rna", "ijcnn1", "magic", "phishing", "phoneme", "spambase"):
         X, y = lw.datasets.load(name, return_X_y=True)
-        sample = lw.datasets.sample_su(X, y, 500, 500, 200, 0.7, random_state=0)
+        sample = lw.datasets.sample_su(X, y, 500, 500, n_test=200, random_state=0)
         clf = lw.PairClassifier(random_state=0).fit(*sample.pack())
         reached[name] = clf.score(sample.X_test, sample.y_test)
     assert min(reached.values()) > 0.7, reached

@@ -356,7 +356,7 @@ def test_the_html_repr_names_the_estimator() -> None:
 def test_all_twelve_datasets_can_be_learned_without_a_warning(real_data: object, loss: str) -> None:
     for name in ("adult", "banana", "cod-rna", "higgs", "ijcnn1", "magic", "phishing", "phoneme"):
         X, y = lw.datasets.load(name, return_X_y=True)
-        sample = lw.datasets.sample_su(X, y, 500, 500, 100, 0.7, random_state=0)
+        sample = lw.datasets.sample_su(X, y, 500, 500, n_test=100, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             clf = make_pipeline(StandardScaler(), lw.SUClassifierCV(loss, prior=0.7))

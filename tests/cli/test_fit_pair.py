@@ -252,3 +252,53 @@ def test_values_that_cannot_be_are_wrong_usage(
     result = run(*FIT, *option)
     assert result.exit_code == 2
     assert option[0] in result.stderr
+
+
+# --- levels and weights ---------------------------------------------------------------------------
+
+
+def weigh_rows(folder: Path, weights: Any) -> None:
+    """Add a column of weights to rows.csv."""
+    heading, *rows = (folder / "rows.csv").read_text().splitlines()
+    lines = [f"{row},{weight}" for row, weight in zip(rows, weights, strict=True)]
+    (folder / "rows.csv").write_text("\n".join([f"{heading},share", *lines]) + "\n")
+
+
+def test_intervals_have_the_level_asked_for(succeed: Run, folder: Path, fitted: Fitted) -> None:
+    narrow = json.loads(succeed(*FIT, "--level", "0.5", "--json").stdout)
+    assert narrow["prior_level"] == 0.5
+    assert np.diff(narrow["prior_interval"]) < 0.6 * np.diff(fitted.summary["prior_interval"])
+    assert "(50 % interval" in str(PairSummary(**narrow))
+
+
+@pytest.mark.parametrize("method", [(), ("--method", "su")])
+def test_a_column_of_weights_is_no_feature_and_changes_the_prior(
+    succeed: Run, folder: Path, truth: Any, method: tuple[str, ...]
+) -> None:
+    first = [float(row.split(",")[1]) for row in (folder / "rows.csv").read_text().split()[1:]]
+    weights = np.where(np.array(first) > 0, 1, 9)
+    weigh_rows(folder, weights)
+    options = ("--weight", "share", "--level", "0.99", "--json")
+    found = json.loads(succeed(*FIT, *method, *options).stdout)
+    assert found["features"] == ["first", "second"]
+    assert found["prior_level"] == 0.99
+    share = np.average(truth != 1, weights=weights)  # that class is now the larger one
+    assert found["prior_interval"][0] < share < found["prior_interval"][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--weight", "none"), "has no column 'none'"),
+        (("--weight", "first", "--drop", "second"), "no column left"),
+        (("--weight", "id"), "is the id column"),
+        (("--weight", "first"), "negative weights"),
+        (("--weight", "first", "--engine", "parquet"), "--weight is for rows in memory"),
+        (("--level", "1.5"), "--level must lie between 0 and 1"),
+        (("--method", "su", "--prior", "0.7", "--level", "0.9"), "--level is for the interval of"),
+    ],
+)
+def test_levels_and_weights_that_cannot_be_are_refused(
+    refuse: Run, options: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refuse(*FIT, *options)

@@ -69,7 +69,7 @@ def test_the_excess_risk_is_below_the_bound_and_falls() -> None:
 
 def test_a_model_that_would_be_too_long_is_cut_to_the_radius() -> None:
     truth = population("gaussians")
-    sample = sample_su(truth.X, truth.y, 20, 20, 0, PRIOR, 0)
+    sample = sample_su(truth.X, truth.y, 20, 20, prior=PRIOR, random_state=0)
     free = theory._learn_within(1e9, sample)
     radius = float(np.linalg.norm(free)) / 2
     held = theory._learn_within(radius, sample)

@@ -16,6 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -345,3 +346,17 @@ def test_an_own_classifier_that_is_odd_is_not_saved_as_a_brought_one(tmp_path: P
     clf[-1].coef_ = clf[-1].coef_ * np.nan
     with pytest.raises(ValueError, match=r"cannot be saved: estimator\.steps.*coef_.*not finite"):
         lw.save(clf, tmp_path / "model.skops")
+
+
+@pytest.mark.parametrize("cv", [lw.PairKFold(2), lw.PairKFold(2, shuffle=True, random_state=3)])
+def test_a_pair_classifier_keeps_its_folds(cv: Any, tmp_path: Path) -> None:
+    lw.save(pair(cv=cv).fit(X, ASKED), tmp_path / "model.skops")
+    assert repr(lw.load(tmp_path / "model.skops").cv) == repr(cv)
+
+
+def test_folds_of_others_come_back_as_the_default(tmp_path: Path) -> None:
+    clf = pair(cv=KFold(2)).fit(X, ASKED)
+    lw.save(clf, tmp_path / "model.skops")
+    again = lw.load(tmp_path / "model.skops")
+    assert again.cv == 5  # for another fit; this one is as it was
+    np.testing.assert_array_equal(again.predict(X), clf.predict(X))

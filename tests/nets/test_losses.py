@@ -33,7 +33,7 @@ def test_asked_pairs_have_the_value_of_the_beliefs(n_classes: int, error_rate: f
     scores = 2.0 * rng.normal(size=(10, n_classes))
     likelihood = TableLikelihood(disjoint(is_similar), n_classes, "asked", error_rate)
     expected = likelihood.evaluate(log_probabilities(scores)).value / is_similar.size
-    loss = PairLoss(n_classes, "asked", error_rate)
+    loss = PairLoss(n_classes, pairing="asked", error_rate=error_rate)
     tensors = torch.as_tensor(scores)
     found = loss(tensors[::2], tensors[1::2], torch.as_tensor(is_similar))
     # "Different" without errors is all but impossible to the beliefs where rows are alike.
@@ -43,11 +43,11 @@ def test_asked_pairs_have_the_value_of_the_beliefs(n_classes: int, error_rate: f
 def test_found_pairs_have_the_value_of_the_formula() -> None:
     torch.manual_seed(0)
     left, right, alone = (torch.randn(n, 3) for n in (5, 5, 7))
-    loss = PairLoss(3, "random", momentum=1.0)
+    loss = PairLoss(3, pairing="random", momentum=1.0)
     p, q, shares = left.softmax(1), right.softmax(1), alone.softmax(1).mean(0)
     expected = -((p * q).sum(1).log() - (shares**2).sum().log()).mean()
     assert float(loss(left, right, torch.ones(5), alone)) == pytest.approx(float(expected))
-    loss = PairLoss(3, "free", momentum=1.0)
+    loss = PairLoss(3, pairing="free", momentum=1.0)
     expected = -((p * q / 3 / shares**2).sum(1).log()).mean()
     assert float(loss(left, right, torch.ones(5), alone)) == pytest.approx(float(expected))
 
@@ -56,7 +56,7 @@ def test_pair_shares_of_a_balanced_net_are_those_of_pairs() -> None:
     classes = torch.tensor([0] * 60 + [1] * 30 + [2] * 10)
     scores = 12.0 * torch.eye(3)[classes]
     alone = 12.0 * torch.eye(3)[torch.arange(99) % 3]
-    loss = PairLoss(3, "free", momentum=0.5)
+    loss = PairLoss(3, pairing="free", momentum=0.5)
     for _ in range(40):
         loss(scores, scores, torch.ones(100), alone)
     assert loss.pair_shares.numpy() == pytest.approx([0.6, 0.3, 0.1], abs=1e-3)
@@ -66,7 +66,7 @@ def test_pair_shares_of_a_balanced_net_are_those_of_pairs() -> None:
 def test_one_class_for_all_rows_explains_no_found_pair() -> None:
     one = torch.tensor([[9.0, 0.0, 0.0]]).expand(20, 3)
     three = 9.0 * torch.eye(3)[torch.arange(21) % 3]
-    loss = PairLoss(3, "random", momentum=1.0)
+    loss = PairLoss(3, pairing="random", momentum=1.0)
     collapsed = float(loss(one, one, torch.ones(20), one))
     apart = float(loss(three, three, torch.ones(21), three))
     assert collapsed == pytest.approx(0.0, abs=1e-3)
@@ -82,7 +82,7 @@ def test_gradients_are_those_of_finite_differences(pairing: str, error_rate: flo
     scores = torch.randn(14, 3, requires_grad=True)
     is_similar = torch.tensor([True, False, True, True])
     # In evaluation mode shares stand still, so that the value is a function of the scores.
-    loss = PairLoss(3, pairing, error_rate).eval()
+    loss = PairLoss(3, pairing=pairing, error_rate=error_rate).eval()
     loss.shares.copy_(scores[8:].detach().softmax(1).mean(0))
 
     def value(flat: Any) -> Any:
@@ -125,7 +125,7 @@ def test_saturated_scores_have_finite_values_and_gradients(pairing: str, size: f
     scores = torch.cat([sure, sure]).requires_grad_()
     is_similar = torch.tensor([True, False, False, True, True, False])
     other = torch.cat([sure, sure.roll(1, 0)])
-    value = PairLoss(3, pairing)(scores, other, is_similar, scores)
+    value = PairLoss(3, pairing=pairing)(scores, other, is_similar, scores)
     value.backward()
     assert torch.isfinite(value)
     assert torch.isfinite(scores.grad).all()
@@ -143,7 +143,7 @@ def test_gradient_of_shares_is_unbiased_over_batches() -> None:
     whole = scores.clone().requires_grad_()
     shares = whole.softmax(1).mean(0)
     (expected,) = torch.autograd.grad((shares**2).sum().log(), whole)
-    loss = PairLoss(3, "random").eval()
+    loss = PairLoss(3, pairing="random").eval()
     loss.shares.copy_(shares.detach())
     mean = torch.zeros_like(scores)
     for batch in torch.arange(400).reshape(100, 4):
@@ -173,4 +173,4 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str) -> Non
 
 def test_found_pairs_need_unlabeled_rows() -> None:
     with pytest.raises(ValueError, match="unlabeled rows"):
-        PairLoss(2, "random")(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1))
+        PairLoss(2, pairing="random")(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1))

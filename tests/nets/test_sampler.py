@@ -22,7 +22,7 @@ def test_every_statement_is_in_one_batch_of_an_epoch_with_both_its_rows() -> Non
     assert sp.issparse(sample.y)
     links = read_labels(sample.y).links
     expected = sorted(zip(links.left, links.right, links.is_similar, strict=True))
-    sampler = PairBatchSampler(sample.y, 32, 20, random_state=0)
+    sampler = PairBatchSampler(sample.y, 32, unlabeled_size=20, random_state=0)
     for _ in range(2):
         batches = list(sampler.batches())
         assert couples(batches) == expected
@@ -33,13 +33,13 @@ def test_every_statement_is_in_one_batch_of_an_epoch_with_both_its_rows() -> Non
 
 def test_groups_are_chains_of_links() -> None:
     _, y = lw.pack(np.zeros((6, 1)), similar=[(0, 1, 2, 3)])
-    (batch,) = PairBatchSampler(y, 8, 2, random_state=0).batches()
+    (batch,) = PairBatchSampler(y, 8, unlabeled_size=2, random_state=0).batches()
     assert couples([batch]) == [(0, 1, True), (1, 2, True), (2, 3, True)]
 
 
 def test_unlabeled_rows_are_all_there_before_one_comes_again() -> None:
     sample = blobs(n_rows=90, n_pairs=90)
-    sampler = PairBatchSampler(sample.y, 30, 30, random_state=0)
+    sampler = PairBatchSampler(sample.y, 30, unlabeled_size=30, random_state=0)
     rows = np.concatenate([batch.unlabeled for batch in sampler.batches()])
     assert np.array_equal(np.sort(rows), np.arange(90))
 
@@ -47,7 +47,7 @@ def test_unlabeled_rows_are_all_there_before_one_comes_again() -> None:
 def test_unlabeled_rows_of_fresh_pairs_are_those_in_no_pair() -> None:
     rng = np.random.default_rng(0)
     _, y = lw.pack(rng.normal(size=(30, 2)), similar=rng.normal(size=(10, 2, 2)))
-    sampler = PairBatchSampler(y, 4, 50, random_state=0)
+    sampler = PairBatchSampler(y, 4, unlabeled_size=50, random_state=0)
     for batch in sampler.batches():
         assert set(batch.unlabeled) == set(range(30))
         assert min(batch.left.min(), batch.right.min()) >= 30
@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_batches() -> None:
     one, other, third = (
         [
             batch.rows.tolist()
-            for batch in PairBatchSampler(sample.y, 64, 16, random_state=s).batches()
+            for batch in PairBatchSampler(sample.y, 64, unlabeled_size=16, random_state=s).batches()
         ]
         for s in (3, 3, 4)
     )
@@ -70,8 +70,8 @@ def test_the_same_seed_gives_the_same_batches() -> None:
 def test_a_loader_keeps_rows_and_roles_together(workers: int) -> None:
     sample = blobs(n_rows=60, n_pairs=40)
     numbers = torch.arange(60)
-    sampler = PairBatchSampler(sample.y, 16, 8, random_state=0)
-    again = PairBatchSampler(sample.y, 16, 8, random_state=0)
+    sampler = PairBatchSampler(sample.y, 16, unlabeled_size=8, random_state=0)
+    again = PairBatchSampler(sample.y, 16, unlabeled_size=8, random_state=0)
     loader = torch.utils.data.DataLoader(
         PairDataset(numbers), batch_sampler=sampler, num_workers=workers
     )

@@ -17,7 +17,7 @@ def test_value_is_the_risk_of_the_paper(loss: str, prior: float) -> None:
     left, right, alone = (rng.normal(size=n) for n in (20, 20, 50))
     expected = su_risk_of_decisions(left, right, alone, prior=prior, loss=loss).value
     members = torch.as_tensor(np.concatenate([left, right]))
-    found = SULoss(loss, prior)(members, torch.as_tensor(alone))
+    found = SULoss(loss, prior=prior)(members, torch.as_tensor(alone))
     assert float(found) == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
@@ -39,7 +39,7 @@ def test_parts_are_unbiased_against_monte_carlo(loss: str) -> None:
         prior * psi(decisions(np.ones(many)), 1).mean(),
         (1 - prior) * psi(decisions(-np.ones(many)), -1).mean(),
     ]
-    su = SULoss(loss, prior)
+    su = SULoss(loss, prior=prior)
     found = []
     for _ in range(n_draws):
         pairs = draw(share, size)
@@ -60,7 +60,7 @@ def test_a_linear_module_reaches_the_coefficients_of_the_classifier(loss: str) -
     parts = lw.unpack(table, labels)
     members = torch.as_tensor(np.concatenate([parts.left, parts.right]), dtype=torch.float32)
     alone = torch.as_tensor(parts.unlabeled, dtype=torch.float32)
-    module, su = torch.nn.Linear(table.shape[1], 1), SULoss(loss, 0.7)
+    module, su = torch.nn.Linear(table.shape[1], 1), SULoss(loss, prior=0.7)
     optimizer = torch.optim.LBFGS(
         module.parameters(), max_iter=500, tolerance_change=1e-12, line_search_fn="strong_wolfe"
     )
@@ -90,31 +90,33 @@ def _penalized(clf: lw.SUClassifier, alpha: float):  # type: ignore[no-untyped-d
 def test_corrections_keep_the_value_from_falling_below_zero() -> None:
     similar = torch.full((4,), 3.0)
     alone = torch.full((4,), -3.0)
-    plain = SULoss("logistic", 0.7)
+    plain = SULoss("logistic", prior=0.7)
     positive, negative = (float(part) for part in plain.parts(similar, alone))
     assert min(positive, negative) < 0
-    corrected = SULoss("logistic", 0.7, "abs")
+    corrected = SULoss("logistic", prior=0.7, correction="abs")
     assert float(corrected(similar, alone)) == pytest.approx(abs(positive) + abs(negative))
-    clipped = SULoss("logistic", 0.7, "non-negative")
+    clipped = SULoss("logistic", prior=0.7, correction="non-negative")
     assert float(clipped(similar, alone)) == pytest.approx(max(positive, 0.0) + max(negative, 0.0))
 
 
 def test_the_gradient_of_a_negative_part_leads_out_of_it() -> None:
     similar = torch.full((4,), 3.0, requires_grad=True)
     alone = torch.full((4,), -3.0)
-    plain = SULoss("logistic", 0.7)
+    plain = SULoss("logistic", prior=0.7)
     parts = plain.parts(similar, alone)
     slopes = [torch.autograd.grad(part, similar, retain_graph=True)[0] for part in parts]
     signs = [1.0 if part.item() >= 0 else -1.0 for part in parts]
     expected = sum(sign * slope for sign, slope in zip(signs, slopes, strict=True))
-    (found,) = torch.autograd.grad(SULoss("logistic", 0.7, "non-negative")(similar, alone), similar)
+    (found,) = torch.autograd.grad(
+        SULoss("logistic", prior=0.7, correction="non-negative")(similar, alone), similar
+    )
     assert found.numpy() == pytest.approx(expected.numpy())
 
 
 def test_what_cannot_be_learned_with_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be trained"):
-        SULoss("zero_one", 0.7)
+        SULoss("zero_one", prior=0.7)
     with pytest.raises(ValueError, match=r"prior=0.5"):
-        SULoss("squared", 0.5)
+        SULoss("squared", prior=0.5)
     with pytest.raises(ValueError, match="correction must be"):
-        SULoss("squared", 0.7, "clip")
+        SULoss("squared", prior=0.7, correction="clip")

@@ -53,7 +53,9 @@ def _gaussian_samples(
 
 def _waveform_samples(n_similar: int, n_unlabeled: int, *, prior: float, seed: int) -> Sample:
     X, y = lw.datasets.make_waveform(6000, random_state=seed)
-    sample = lw.datasets.sample_su(X / X.std(axis=0), y, n_similar, n_unlabeled, 0, prior, seed)
+    sample = lw.datasets.sample_su(
+        X / X.std(axis=0), y, n_similar, n_unlabeled, prior=prior, random_state=seed
+    )
     return sample.unlabeled, np.concatenate(sample.similar)
 
 

@@ -72,7 +72,9 @@ def test_p_values_of_noise_are_spread_evenly() -> None:
     rng, counts = np.random.default_rng(0), Counts(40, 40, 20)
     assert spread_evenly(
         [
-            information_of(rng.normal(size=(counts.rows, 1)), fresh(counts)).p_value(39, seed)
+            information_of(rng.normal(size=(counts.rows, 1)), fresh(counts)).p_value(
+                39, random_state=seed
+            )
             for seed in range(150)
         ]
     )
@@ -83,7 +85,7 @@ def test_so_they_are_where_rows_are_in_several_statements(rng: np.random.Generat
     for seed in range(150):
         likelihood = TableLikelihood(answered(rng, rng.random(60) < 0.6, 90), 2)
         scores = 2.0 * rng.normal(size=(60, 1))
-        p_values.append(information_of(scores, likelihood).p_value(39, seed))
+        p_values.append(information_of(scores, likelihood).p_value(39, random_state=seed))
     assert spread_evenly(p_values)
 
 

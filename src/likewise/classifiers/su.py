@@ -202,7 +202,7 @@ class SUClassifier(_BaseSUClassifier):
     prior_ : float
         Share of class +1, given or estimated.
     prior_interval_ : tuple of two floats, or None
-        Interval of an estimated prior.
+        Interval of an estimated prior; for another level, ``prior=PairLikelihoodPrior(level=0.9)``.
     prior_estimate_ : PriorEstimate or None
     su_share_ : float
         Every c is ``su_share_`` times that of "su" plus the rest times that of "du".

@@ -25,6 +25,7 @@ from likewise.cli.options import (
     ErrorsOption,
     Pairing,
     PairingOption,
+    check_level,
     refuse_given,
     statement_settings,
 )
@@ -125,6 +126,16 @@ def fit(
         RewriteName | None,
         typer.Option(help="Which rows the risk is made of (su): all pairs, if not given."),
     ] = None,
+    level: Annotated[
+        float | None, typer.Option(help="Level of the intervals: 0.95, if not given.")
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of TABLE with weights of its rows, as of a survey; it is no feature.",
+        ),
+    ] = None,
     id_column: IdColumn = None,
     features: FeatureNames = None,
     drop: DroppedNames = None,
@@ -156,7 +167,11 @@ def fit(
     if known is not None:
         named = "says which class is +1, but with --known classes have names: leave it out."
         refuse_given({"--positive": positive}, named)
-    common: dict[str, Any] = {"seed": seed, "positive": (positive or PositiveClass.MAJORITY).value}
+    common: dict[str, Any] = {
+        "seed": seed,
+        "positive": (positive or PositiveClass.MAJORITY).value,
+        "level": _checked_level(level, prior),
+    }
     chosen: dict[str, Any] = {
         "loss": (loss or LossName.SQUARED).value,
         "alphas": PAPER_ALPHAS if alpha is None else _numbers(alpha),
@@ -165,7 +180,7 @@ def fit(
     }
     settings = statement_settings(classes, pairing, errors)
     _refuse_auto(settings["n_classes"], known, model)
-    columns = chosen_columns(id_column, features, drop)
+    columns = chosen_columns(id_column, features, drop) | _weight_column(weight, engine)
     has_trees = model is ModelName.TREES
     if has_trees and engine is not None:
         raise ValueError("--model trees learns from rows in memory: leave out --engine.")
@@ -230,11 +245,36 @@ def _learn_and_save(pipeline: Any, inputs: "Inputs", known: dict[str, Any], outp
             learn_from_files(pipeline, inputs, *known.values())
     else:
         with option_words(inputs.id_of) as warnings:
-            pipeline.fit(*packed(inputs), **known)
+            pipeline.fit(*packed(inputs), **known, **_weights(pipeline, inputs))
     positive = _positive_name(pipeline[-1]) if known else None
     save_model(output, Model(pipeline, inputs.features, inputs.table.id_column, positive))
     summarise: Any = summarise_pair if is_pair else summarise_su
     return summarise(pipeline, inputs, str(output), warnings)
+
+
+def _checked_level(level: float | None, prior: float | None) -> float:
+    """Return the level of intervals; refuse one where there is no interval."""
+    if level is None:
+        return 0.95
+    if prior is not None:
+        raise ValueError("--level is for the interval of an estimated prior: leave out --prior.")
+    check_level(level)
+    return level
+
+
+def _weight_column(weight: str | None, engine: EngineName | None) -> dict[str, Any]:
+    if weight is None:
+        return {}
+    if engine is not None:
+        raise ValueError("--weight is for rows in memory: leave out --engine.")
+    return {"weight": weight}
+
+
+def _weights(pipeline: Any, inputs: "Inputs") -> dict[str, Any]:
+    """Return weights of rows as the last step of a pipeline takes them."""
+    if inputs.weights is None:
+        return {}
+    return {f"{pipeline.steps[-1][0]}__sample_weight": inputs.weights}
 
 
 def _check_in_memory(scheduler: str | None) -> None:

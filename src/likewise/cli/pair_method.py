@@ -27,8 +27,6 @@ __all__ = [
 
 _TREES = "HistGradientBoostingClassifier"
 _MOST_FOLDS = 5
-_LEVEL = 0.95
-"""Level of the intervals that the library's classifier keeps."""
 _MOST_SUSPECTS = 20
 """Suspects that are listed for machines and on a page."""
 _SHOWN_SUSPECTS = 5
@@ -43,6 +41,7 @@ def pair_pipeline(
     *,
     seed: int,
     positive: str = "majority",
+    level: float = 0.95,
     has_trees: bool = False,
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes.
@@ -58,6 +57,7 @@ def pair_pipeline(
     classifier = PairClassifier(
         **settings,
         positive=positive,
+        level=level,
         cv=_n_folds(inputs),
         estimator=gradient_boosting() if has_trees else None,
         random_state=seed,
@@ -156,6 +156,7 @@ def summarise_pair(
         positive=None if isinstance(classes[0], str) else classifier.positive,
         prior=np.asarray(classifier.prior_).tolist(),
         prior_interval=np.asarray(classifier.prior_interval_).tolist(),
+        prior_level=float(classifier.level),
         has_signal=bool(classifier.has_signal_),
         nats_per_pair=classifier.pair_information_.value,
         nats_per_pair_standard_error=classifier.pair_information_.standard_error,
@@ -217,7 +218,7 @@ class PairSummary:
     suspects: list[dict[str, Any]]
     predicted_shares: list[float]
     warnings: list[str]
-    prior_level: float = _LEVEL
+    prior_level: float
     method: str = "pair"
     rows_file: str | None = None
 

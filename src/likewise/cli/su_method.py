@@ -72,6 +72,7 @@ def su_pipeline(
     alphas: Sequence[float],
     prior: float | None,
     positive: str,
+    level: float = 0.95,
     rewrite: str = "auto",
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes -1 and +1."""
@@ -82,7 +83,9 @@ def su_pipeline(
     from likewise.prior import PairLikelihoodPrior
     from likewise.su.validation import usable_folds
 
-    chosen: Any = PairLikelihoodPrior(random_state=seed) if prior is None else prior
+    chosen: Any = prior
+    if prior is None:
+        chosen = PairLikelihoodPrior(level=level, random_state=seed)
     common: dict[str, Any] = {"prior": chosen, "positive": positive, "rewrite": rewrite}
     folds = usable_folds(packed(inputs)[1], rewrite=rewrite, random_state=seed)
     if folds is not None:

@@ -83,6 +83,7 @@ def sample_su(
     y: ArrayLike,
     n_similar: int,
     n_unlabeled: int,
+    *,
     n_test: int = 0,
     prior: float = 0.7,
     random_state: RandomState = None,

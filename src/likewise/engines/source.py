@@ -76,8 +76,8 @@ class PairSource:
     unlabeled: Any
     similar: Any = None
     dissimilar: Any = None
-    columns: Sequence[str] | None = None
-    id_column: str = "id"
+    columns: Sequence[str] | None = field(default=None, kw_only=True)
+    id_column: str = field(default="id", kw_only=True)
 
     @property
     def pairs(self) -> dict[Part, Any]:

@@ -93,15 +93,15 @@ class Setting:
 
 
 def _fresh(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
-    return Drawn(*sample_su(X, y, n, n, 0, prior, rng).pack())
+    return Drawn(*sample_su(X, y, n, n, prior=prior, random_state=rng).pack())
 
 
 def _free(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
     """Draw similar pairs without regard to the prior."""
     order = rng.permutation(X.shape[0])
     for_pairs, for_rows = np.array_split(order, [2 * order.size // 3])
-    rows = sample_su(X[for_rows], y[for_rows], 1, n, 0, prior, rng)
-    pairs = sample_su(X[for_pairs], y[for_pairs], n, 1, 0, _FREE_SHARE, rng)
+    rows = sample_su(X[for_rows], y[for_rows], 1, n, prior=prior, random_state=rng)
+    pairs = sample_su(X[for_pairs], y[for_pairs], n, 1, prior=_FREE_SHARE, random_state=rng)
     numbers = np.arange(1, n + 1)
     table = np.vstack([rows.unlabeled, *pairs.similar])
     return Drawn(table, np.concatenate([np.zeros(n, dtype=np.int64), numbers, numbers]))
@@ -195,7 +195,7 @@ def _intervals(clf: Any, X: Any, y: Any, setting: Setting, seed: int) -> dict[st
         found["majority, pair moments"] = (moments.value, *moments.interval)
     try:
         with unsaid():
-            report = label_free_report(clf, X, y, LEVEL, random_state=seed)
+            report = label_free_report(clf, X, y, level=LEVEL, random_state=seed)
     except NoSignalError:
         return found
     for name, one in (

@@ -188,9 +188,9 @@ def draw_task(draw: Draw) -> tuple[Task, Labels]:
         *pool(draw.dataset),
         draw.n_similar,
         draw.n_unlabeled,
-        draw.n_test,
-        draw.prior,
-        draw.generator(),
+        n_test=draw.n_test,
+        prior=draw.prior,
+        random_state=draw.generator(),
     )
     X, y = sample.pack()
     hidden = np.concatenate([sample.y_unlabeled, sample.y_similar, sample.y_similar])

@@ -128,7 +128,7 @@ def measure(*, experiment: str, dataset: str, method: str, trial: int, n: int) -
     """
     truth = population(dataset)
     rng = Draw(dataset, n, n, 0, PRIOR, trial).generator()
-    sample = sample_su(truth.X, truth.y, n, n, 0, PRIOR, rng)
+    sample = sample_su(truth.X, truth.y, n, n, prior=PRIOR, random_state=rng)
     if method == "unbiased":
         return _measure_bias(truth, sample)
     if method == "variance":

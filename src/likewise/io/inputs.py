@@ -1,7 +1,7 @@
 """What is learned from: a table, the columns to use, and what a second file says about its rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from likewise.io.features import Features, check_lengths, choose_features, feature_matrix
@@ -25,12 +25,15 @@ class Inputs:
     X : array of shape (n_rows, n_columns)
         The chosen columns as they are in the file.
     pairs : Pairs
+    weights : array of shape (n_rows,), or None
+        Of the rows, where a column holds such.
     """
 
     table: Table
     features: Features
     X: Any
     pairs: Pairs
+    weights: Any = field(default=None, kw_only=True)
 
     @property
     def statements(self) -> dict[str, Any]:
@@ -93,6 +96,7 @@ def read_inputs(
     keep: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     gaps: bool = False,
+    weight: str | None = None,
 ) -> Inputs:
     """Read a table and statements about its rows, and choose the columns to learn from.
 
@@ -101,15 +105,21 @@ def read_inputs(
     table, pairs : paths
     id_column, keep, drop, gaps
         As in `read_table` and `choose_features`.
+    weight : str, optional
+        The column with weights of the rows, which is no feature.
 
     Returns
     -------
     Inputs
     """
     rows = read_table(table, id_column=id_column)
-    chosen = choose_features(rows, keep=keep, drop=drop, gaps=gaps)
+    others = drop if weight is None else [*drop, weight]
+    chosen = choose_features(rows, keep=keep, drop=others, gaps=gaps)
     check_lengths(rows, chosen)
-    return _joined(rows, chosen, pairs)
+    inputs = _joined(rows, chosen, pairs)
+    if weight is None:
+        return inputs
+    return replace(inputs, weights=feature_matrix(rows, Features((weight,)))[:, 0])
 
 
 def read_inputs_of(model: Model, table: PathName, pairs: PathName) -> Inputs:

@@ -230,7 +230,7 @@ class Fitting:
         sampler = PairBatchSampler(
             statements,
             net.batch_size,
-            net.unlabeled_size,
+            unlabeled_size=net.unlabeled_size,
             population=self._population,
             random_state=self._seed(),
         )

@@ -208,7 +208,7 @@ class Judge:
         return max(found, key=lambda one: one.mean)
 
     def _loss(self, population: Tensor, pair_shares: Tensor, error_rate: float) -> PairLoss:
-        loss = PairLoss(self._n_classes, self._pairing, error_rate)
+        loss = PairLoss(self._n_classes, pairing=self._pairing, error_rate=error_rate)
         loss.eval()
         if population.shape[0]:
             loss.shares.copy_(functional.softmax(population, dim=-1).mean(dim=0))

@@ -80,6 +80,7 @@ class PairLoss(nn.Module):
     def __init__(
         self,
         n_classes: int,
+        *,
         pairing: str = "asked",
         error_rate: float = 0.0,
         momentum: float = 0.1,

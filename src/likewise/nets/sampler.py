@@ -94,8 +94,8 @@ class PairBatchSampler(Sampler[list[tuple[int, int]]]):
         self,
         y: WeakLabels | Statements,
         batch_size: int = 256,
-        unlabeled_size: int = 512,
         *,
+        unlabeled_size: int = 512,
         passes: int = 1,
         population: IntArray | None = None,
         random_state: int | None = None,
@@ -183,7 +183,7 @@ class PairDataset(Dataset[Any]):
     >>> from likewise.nets import PairBatchSampler, PairDataset, split_batch
     >>> X, y = lw.pack(np.zeros((6, 1)), similar=[(0, 1)], dissimilar=[(2, 3)])
     >>> loader = torch.utils.data.DataLoader(
-    ...     PairDataset(X), batch_sampler=PairBatchSampler(y, 2, 3, random_state=0)
+    ...     PairDataset(X), batch_sampler=PairBatchSampler(y, 2, unlabeled_size=3, random_state=0)
     ... )
     >>> rows, roles = next(iter(loader))
     >>> split_batch(rows, roles).left.shape
@@ -231,7 +231,7 @@ def split_batch(values: Tensor, roles: Tensor) -> SplitBatch:
     >>> from torch.utils.data import DataLoader
     >>> from likewise.nets import PairBatchSampler, PairDataset, PairLoss, split_batch
     >>> rows, y = np.zeros((6, 3), dtype=np.float32), np.array([1, 1, -2, -2, 0, 0])
-    >>> sampler = PairBatchSampler(y, 2, 2, random_state=0)
+    >>> sampler = PairBatchSampler(y, 2, unlabeled_size=2, random_state=0)
     >>> batch, roles = next(iter(DataLoader(PairDataset(rows), batch_sampler=sampler)))
     >>> parts = split_batch(torch.nn.Linear(3, 2)(batch), roles)
     >>> bool(PairLoss(2)(*parts) > 0)

@@ -54,6 +54,7 @@ class SULoss(nn.Module):
     def __init__(
         self,
         loss: str | MarginLoss = "logistic",
+        *,
         prior: float = 0.7,
         correction: str | None = None,
     ) -> None:

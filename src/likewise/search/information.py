@@ -56,7 +56,7 @@ class PairInformation:
     def __str__(self) -> str:
         return f"{self.value:.3f} nats per pair (standard error {self.standard_error:.3f})"
 
-    def p_value(self, n_permutations: int = 999, random_state: object = None) -> float:
+    def p_value(self, n_permutations: int = 999, *, random_state: object = None) -> float:
         """Return how often scores dealt to other rows explain the statements as well.
 
         The scores are taken as given: what was chosen by looking at the same statements (features,

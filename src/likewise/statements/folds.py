@@ -11,6 +11,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from likewise.statements.labels import WeakLabels, read_labels
+from likewise.statements.packing import labels_of
 from likewise.statements.statements import Statements
 
 __all__ = ["PairKFold", "deal_rows"]
@@ -125,7 +126,10 @@ def deal_rows(
         return cv.deal(statements)
     folds = np.full(statements.n_rows, -1, dtype=np.intp)
     times = np.zeros(statements.n_rows, dtype=np.intp)
-    for number, (_, test) in enumerate(cv.split(np.zeros((statements.n_rows, 1)))):
+    table = np.zeros((statements.n_rows, 1))
+    labels = labels_of(statements)
+    labels = np.asarray(labels) if statements.is_fresh else labels
+    for number, (_, test) in enumerate(cv.split(table, labels)):
         folds[test] = number
         times[test] += 1
     if not np.all(times == 1) or folds.max(initial=0) < 1:

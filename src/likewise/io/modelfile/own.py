@@ -307,7 +307,7 @@ _PAIR_CLASSIFIER = _own(
         "positive": _CLASS_OF_PAIRS,
         "pairing": _PAIRING,
         "error_rate": _ERROR_RATE,
-        "cv": Whole(2, 1000),
+        "cv": Default(OneOf((Whole(2, 1000), Unfitted(_only(_FOLDS)))), 5),
         "calibrate": Flag(),
         "level": SHARE,
         "estimator": OneOf(
