@@ -126,7 +126,7 @@ def propagate(
 
 
 def _matched(fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray) -> Propagated:
-    """Sum over couples that share no unknown, in closed form: the innermost loop of small tables."""
+    """Sum over couples that share no unknown in closed form: the inner loop of small tables."""
     nodes, beliefs = _normalised(fields)
     of_left, of_right = beliefs[:, edges.left], beliefs[:, edges.right]
     slope = on - off
