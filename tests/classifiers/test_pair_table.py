@@ -255,6 +255,17 @@ def test_an_error_rate_of_found_pairs_is_warned_of() -> None:
         fit(sample, error_rate=0.05, alphas=[0.3], pairing="random", cv=2)
 
 
+def test_where_hardly_anything_is_wrong_nothing_is_suspected() -> None:
+    X, classes = lw.datasets.make_gaussians(120, separation=3.0, random_state=0)
+    pairs = np.random.default_rng(0).choice(120, (80, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    alike = classes[pairs[:, 0]] == classes[pairs[:, 1]]
+    X, y = lw.pack(X, similar=pairs[alike], dissimilar=pairs[~alike])
+    clf = quick(error_rate="auto", alphas=(0.1, 0.01), cv=3).fit(X, y)
+    assert clf.wrong_proba_.max() > clf.error_rate_
+    assert clf.suspects_.size == 0
+
+
 def test_without_errors_nothing_is_suspected(from_answers: Any) -> None:
     clf = from_answers
     assert clf.error_rate_ == 0.0

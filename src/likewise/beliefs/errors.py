@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import as_shares
@@ -16,7 +17,7 @@ from likewise.beliefs.fixed_point import settle
 from likewise.beliefs.propagation import Edges, propagate
 from likewise.statements.statements import Links
 
-__all__ = ["ERROR_RATES", "FIRST_ERROR_RATE", "Erred", "Erring", "Pairing"]
+__all__ = ["ERROR_RATES", "FIRST_ERROR_RATE", "Erred", "Erring", "Pairing", "suspected"]
 
 Pairing = Literal["asked", "random", "free"]
 
@@ -24,6 +25,8 @@ _SMALLEST_SHARE = 1e-6
 ERROR_RATES = (1e-4, 0.49)
 """Learned error rates stay within: half of all answers wrong would say nothing."""
 FIRST_ERROR_RATE = 0.1
+_LEAST_SUSPECT = 0.01
+"""Probability of being wrong from which on a statement is worth another look."""
 
 
 @dataclass(frozen=True)
@@ -230,3 +233,26 @@ class Erring:
 def _rate_at(log_rate: float) -> float:
     """Return a learned error rate, kept within its range."""
     return float(np.exp(np.clip(log_rate, *np.log(ERROR_RATES))))
+
+
+def suspected(wrong: FloatArray, error_rate: float) -> NDArray[np.intp]:
+    """Return the statements to check again, the likeliest wrong first.
+
+    Those are likelier wrong than an average one, and wrong with a probability of 1 % at least: a
+    learned error rate of nearly nothing makes no suspects.
+
+    Parameters
+    ----------
+    wrong : array of shape (n_statements,)
+        Probability that each is wrong.
+    error_rate : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.beliefs.errors import suspected
+    >>> suspected(np.array([0.0002, 0.02, 0.5, 0.0]), 0.0001).tolist()
+    [2, 1]
+    """
+    found = np.flatnonzero(wrong > max(error_rate, _LEAST_SUSPECT))
+    return np.asarray(found[np.argsort(-wrong[found], kind="stable")])

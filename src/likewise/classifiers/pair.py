@@ -18,6 +18,7 @@ from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
 from likewise.beliefs.base import Likelihood, as_shares, log_probabilities
 from likewise.beliefs.components import ContradictionError
+from likewise.beliefs.errors import suspected
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers.any_model import as_untouched, starting_numbers
 from likewise.classifiers.deciding import DecidesByScores
@@ -127,8 +128,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     error_rate_interval_ : tuple of two floats
         Interval of a learned error rate, at `level`.
     suspects_ : integer array
-        Numbers of the statements that are likelier wrong than an average one, the likeliest first;
-        counted as they were passed, similar ones first.
+        Numbers of the statements that are likelier wrong than an average one, and wrong with a
+        probability of 1 % at least, the likeliest first; counted as they were passed, similar ones
+        first.
     wrong_proba_ : array of shape (n_statements,)
         Probability that each statement is wrong.
     prior_ : float, or array of shape (n_classes,)
@@ -461,8 +463,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.row_proba_, self.wrong_proba_ = beliefs.posteriors[:, order], beliefs.wrong
         del beliefs  # which take several times the memory of the scores
         self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
-        suspects = np.flatnonzero(self.wrong_proba_ > max(rate, 1e-12))
-        suspects = suspects[np.argsort(-self.wrong_proba_[suspects], kind="stable")]
+        suspects = suspected(self.wrong_proba_, rate)
         self.suspects_ = likelihood.statements.numbers[suspects]
 
     def _name_classes(self, found: Calibrated, named: Known | None) -> NDArray[np.intp]:

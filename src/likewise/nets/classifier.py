@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from likewise._types import FloatArray
+from likewise.beliefs.errors import suspected
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import is_sparse
 from likewise.nets.fitting import Fitting
@@ -125,7 +126,8 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
     wrong_proba_ : array of shape (n_statements,)
         Probability that each statement is wrong.
     suspects_ : integer array
-        Numbers of the statements that are likelier wrong than an average one, the likeliest first.
+        Numbers of the statements that are likelier wrong than an average one, and wrong with a
+        probability of 1 % at least, the likeliest first.
     held_out_ : list of Verdict
         Log-likelihood of held-out statements for every start and move.
     best_restart_ : int
@@ -412,8 +414,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         self.row_proba_ = found.posteriors[:, order]
         self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
         self.wrong_proba_ = np.asarray(found.wrong)
-        suspects = np.flatnonzero(self.wrong_proba_ > max(error_rate, 1e-12))
-        suspects = suspects[np.argsort(-self.wrong_proba_[suspects], kind="stable")]
+        suspects = suspected(self.wrong_proba_, error_rate)
         self.suspects_ = statements.numbers[suspects]
 
     @property

@@ -222,7 +222,7 @@ def split_batch(values: Tensor, roles: Tensor) -> SplitBatch:
     Returns
     -------
     SplitBatch
-        Ready for ``PairLoss()(*split_batch(scores, roles))``.
+        Ready for ``PairLoss(n_classes)(*split_batch(scores, roles))``.
 
     Examples
     --------
