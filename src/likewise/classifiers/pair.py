@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
+from likewise._verbose import tells
 from likewise.beliefs.base import Likelihood, as_shares, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.table import TableLikelihood
@@ -102,8 +103,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None
         Feature maps, or folds of `estimator`, that are worked on side by side.
-    verbose : int, default 0
-        Whether to print a line on every round of `estimator`.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
         Deals out folds, picks landmarks and starting points.
 
@@ -231,6 +232,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @tells
     def fit(
         self, X: Any, y: WeakLabels | None = None, *, known: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -248,9 +250,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
             The class of each row of one table, or None where it is not known. It names the classes
             and counts as evidence.
         sample_weight : array of shape (n_rows,), optional
-            How many rows of the population each row stands for, such as survey weights. Both rows
-            of a fresh pair carry the weight of the pair. Of statements about one table, weights
-            change the class prior, not what was said.
+            How many rows of the population each row stands for (survey weights); both rows of a
+            fresh pair carry that of the pair. Of one table, weights change the class prior alone.
 
         Returns
         -------
@@ -337,7 +338,6 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
             np.random.RandomState(seeds[2]),
             known=codes,
             start=start,
-            verbose=bool(self.verbose),
         )
         learned = beside(learned, own)
         clearly = learned.information - standard_error(learned.candidate)
