@@ -79,7 +79,7 @@ def test_the_papers_classifiers_and_their_prior_talk(told: Any, capsys: Any) -> 
     lw.SUClassifierCV("logistic", verbose=True, cv=2).fit(*told)
     lines = lines_of(capsys, "SUClassifierCV")
     assert "prior estimated: " in lines[0]
-    assert sum("risk minimised at alpha 0.1" in line for line in lines) >= 2
+    assert sum("risk minimized at alpha 0.1" in line for line in lines) >= 2
     lw.prior_sensitivity(
         lw.SUClassifier("logistic", prior=0.7), *told, priors=[0.6, 0.8], verbose=True
     )

@@ -66,7 +66,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         "auto" compares numbers of classes by held-out statements and takes the smallest that is
         within one standard error of the best.
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
-        What the scores are linear in: the standardised columns, RBF features of them, or what
+        What the scores are linear in: the standardized columns, RBF features of them, or what
         a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, and for two
         classes a sum over both.
     alphas : "auto", sequence of floats, or dict, default "auto"
@@ -95,7 +95,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     estimator : classifier or "auto", default None
         What gives class probabilities, instead of linear and RBF scores: any scikit-learn
         classifier or pipeline that has ``predict_proba`` and whose ``fit`` takes
-        ``sample_weight``. It learns by expectation maximisation and gets rows as they are: gaps,
+        ``sample_weight``. It learns by expectation maximization and gets rows as they are: gaps,
         categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
         it where it explains held-out statements clearly better; tables with gaps or text get
         gradient boosting.
@@ -168,7 +168,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    SUClassifier : the paper's risk minimiser, which needs or estimates the prior.
+    SUClassifier : the paper's risk minimizer, which needs or estimates the prior.
     label_free_report : how accurate a classifier is, without labels.
 
     Examples

@@ -1,6 +1,6 @@
 """The paper's classifier from pairs and unlabeled rows, as scikit-learn estimators.
 
-Glue only: input checks, the engine, the minimisation and the fitted attributes. Rows come as a
+Glue only: input checks, the engine, the minimization and the fitted attributes. Rows come as a
 table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
 in `likewise.su`.
 """
@@ -146,13 +146,13 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        step(f"risk minimised at alpha {alpha:g}")
+        step(f"risk minimized at alpha {alpha:g}")
         names = getattr(self, "feature_names_in_", None)
         is_free = not self.regularize_intercept
         return certified(solution, alpha, objective.summary, names, is_free=is_free)
 
     def _fit_objective(self, objective: SUObjective, prior: float, alpha: float) -> None:
-        """Minimise over all rows, and keep the solution."""
+        """Minimize over all rows, and keep the solution."""
         solution = self._minimise(objective, prior, alpha)
         self.su_share_ = objective.rewrite.place(prior, objective.summary.spreads)
         self.coef_ = solution.weights[None, :-1].copy()
@@ -167,7 +167,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 class SUClassifier(_BaseSUClassifier):
     """Linear classifier from pairs and unlabeled rows (the paper's SU classification).
 
-    Minimises the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
+    Minimizes the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
     For the losses here it reduces to::
 
         mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
@@ -214,7 +214,7 @@ class SUClassifier(_BaseSUClassifier):
     su_share_ : float
         Every c is ``su_share_`` times that of "su" plus the rest times that of "du".
     objective_ : float
-        Value of the minimised objective; an unbiased risk minus what it costs can be negative.
+        Value of the minimized objective; an unbiased risk minus what it costs can be negative.
     duality_gap_ : float
         Certificate: `objective_` lies above the minimum by at most this times
         ``max(1, |objective_|)``.

@@ -57,7 +57,7 @@ class PairMomentPrior(ScoredPrior):
     verbose : bool or int, default 0
         Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
-        Deals out folds and picks kernel centres and learning rows.
+        Deals out folds and picks kernel centers and learning rows.
 
     Attributes
     ----------

@@ -267,7 +267,7 @@ class _Compared:
         return replace(self.settings, n_classes=count).likelihood(self.some.statements, self.known)
 
     def objective(self, count: int) -> float:
-        """Return the penalised log-likelihood that so many classes reach, in nats."""
+        """Return the penalized log-likelihood that so many classes reach, in nats."""
         likelihood = self.likelihood(count)
         found = list(self._path(Sample(self.design, likelihood), self._alphas(count)[:2]))
         return -found[-1].objective * likelihood.size

@@ -1,4 +1,4 @@
-"""Any classifier learns from statements, by expectation maximisation.
+"""Any classifier learns from statements, by expectation maximization.
 
 E-step: what statements imply of the rows, given class probabilities. M-step: the classifier is
 fitted to every row once per class, weighted by what is implied. Probabilities come from models that
@@ -101,7 +101,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Run:
-    """Where expectation maximisation stands without a fold.
+    """Where expectation maximization stands without a fold.
 
     Attributes
     ----------

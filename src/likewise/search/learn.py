@@ -263,7 +263,7 @@ def _counts_of(source: SourceRows) -> tuple[int, int]:
 def _warn_unless(converged: bool, alpha: float, promise: float) -> None:
     if not converged:
         warnings.warn(
-            f"The pair likelihood was not minimised (alpha={alpha:g}): a decrease of about "
+            f"The pair likelihood was not minimized (alpha={alpha:g}): a decrease of about "
             f"{promise:.1e} nats per pair is left; raise the penalty, or drop features.",
             ConvergenceWarning,
             stacklevel=2,

@@ -163,7 +163,7 @@ def _simulated_p_value(scores: FloatArray, likelihood: Likelihood, found: _Fitte
 def _best(
     scores: FloatArray, likelihood: Likelihood, start: FloatArray
 ) -> tuple[FloatArray, Beliefs]:
-    """Maximise over scale and offsets."""
+    """Maximize over scale and offsets."""
     near: list[Beliefs | None] = [None]
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
