@@ -28,7 +28,7 @@ __all__ = [
     "plot_su_losses",
 ]
 
-# The Okabe-Ito colours, told apart by people with any common colour blindness.
+# The Okabe-Ito colors, told apart by people with any common color blindness.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, GREY = "#1a1a1a", "#7f7f7f"
 

@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import likewise as lw
+from likewise._verbose import telling
 from likewise.beliefs.base import Beliefs, log_probabilities
 from likewise.scores.models import score_of
 from likewise.search.em import learn_model, settles, targets_of
@@ -109,7 +110,8 @@ def test_progress_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str]) ->
     sample = draw_table(80, 200)
     learn(sample, GaussianNB())
     assert not capsys.readouterr().out
-    _, history = learn(sample, GaussianNB(), verbose=True)
+    with telling("PairClassifier", True):
+        _, history = learn(sample, GaussianNB())
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(history.information)
     assert f"{history.information[0]:.4f} nats" in lines[0]

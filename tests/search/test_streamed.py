@@ -118,7 +118,7 @@ def test_a_search_that_ends_too_early_says_so(
     statements = answered(rng, classes, 4000)
     y = labels_of(statements)
     clf = lw.PairClassifier(features="linear", alphas=[0.01], cv=2, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="was not minimised"):
+    with pytest.warns(ConvergenceWarning, match="was not minimized"):
         clf.fit(rows, y)
 
 

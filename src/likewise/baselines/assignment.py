@@ -1,6 +1,6 @@
 """Rows in two clusters at the least cost, where to break a statement costs a penalty.
 
-This module knows what rows save by changing sides, and nothing of features, centres or metrics.
+This module knows what rows save by changing sides, and nothing of features, centers or metrics.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""What the baselines share: input, standardised rows, which cluster is +1, how a fit is reported.
+"""What the baselines share: input, standardized rows, which cluster is +1, how a fit is reported.
 
-A baseline sees a `Sample` of standardised rows with statements about them and splits rows in two;
+A baseline sees a `Sample` of standardized rows with statements about them and splits rows in two;
 it must not know of weak labels, of column scales, or of the names of the classes.
 """
 
@@ -32,7 +32,7 @@ _COLLAPSED_SHARE = 0.98
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Standardised rows, each of them once, and what was said about them.
+    """Standardized rows, each of them once, and what was said about them.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Outcome:
     Attributes
     ----------
     objective : float
-        Value of what the method optimises.
+        Value of what the method optimizes.
     n_iter : int
     converged : bool
         Whether the method's own criterion was met, rather than the limit of iterations.
@@ -109,7 +109,7 @@ class Outcome:
 class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A baseline that splits rows in two clusters; the larger one on unlabeled rows is class +1.
 
-    A subclass gives `_fit`, which learns from a `Sample`, `_in_second`, which splits standardised
+    A subclass gives `_fit`, which learns from a `Sample`, `_in_second`, which splits standardized
     rows, and `_learns_from`, the statements that it has a use for: others are not in its sample,
     and `n_ignored_` counts them.
 
@@ -117,7 +117,7 @@ class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCM
     ----------
     classes_ : array ``[-1, 1]``
     objective_ : float
-        Value of what the method optimises.
+        Value of what the method optimizes.
     n_iter_ : int
     converged_ : bool
     share_ : float
@@ -146,7 +146,7 @@ class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCM
         ----------
         X : table of shape (n_rows, n_features)
             Numpy array, scipy sparse matrix, or pandas or polars data frame of numbers. Sparse
-            rows are made dense: standardised rows have no zeros to leave out.
+            rows are made dense: standardized rows have no zeros to leave out.
         y : integer array of shape (n_rows,), or scipy CSR matrix of shape (n_rows, n_statements)
             Weak labels as `likewise.pack` makes them, of fresh pairs or of one table.
 
@@ -192,7 +192,7 @@ class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCM
 
     @abstractmethod
     def _in_second(self, rows: FloatArray) -> NDArray[np.bool_]:
-        """Tell which standardised rows belong to the second of the two clusters."""
+        """Tell which standardized rows belong to the second of the two clusters."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -201,7 +201,7 @@ class Baseline(ScoresTrueClasses, ClassifierMixin, BaseEstimator, metaclass=ABCM
         return tags
 
     def _read(self, X: Any, y: WeakLabels) -> Sample:
-        """Check the input, keep the scale of the columns, and return the standardised sample."""
+        """Check the input, keep the scale of the columns, and return the standardized sample."""
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
         statements = statements_for(y, X.shape[0], type(self).__name__)
         alone = np.flatnonzero(~statements.stated)

@@ -41,8 +41,8 @@ class DIMC(Baseline):
 
         min over M:  2 sum_pairs huber(R_ab - a' M b; lambda_n) + lambda_m |M|_*
 
-    Where rows are in several statements, this is what is minimised all the same: N is then
-    penalised by the sum of its entries' sizes, which for disjoint pairs is its nuclear norm. Of one
+    Where rows are in several statements, this is what is minimized all the same: N is then
+    penalized by the sum of its entries' sizes, which for disjoint pairs is its nuclear norm. Of one
     table, every row is clustered once, and a group of g similar rows is g - 1 pairs.
 
     The paper trains it on training and test rows together. So here: pack the rows that you want
@@ -64,11 +64,11 @@ class DIMC(Baseline):
     Attributes
     ----------
     matrix_ : array of shape (n_features, n_features)
-        M, for standardised features; symmetric.
+        M, for standardized features; symmetric.
     gap_ : float
         `objective_` exceeds the minimum by at most this share of itself.
     known_ : dict
-        Cluster of every row of `fit`, by the bytes of its standardised features.
+        Cluster of every row of `fit`, by the bytes of its standardized features.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `Baseline`.
     mean_, scale_, n_features_in_, feature_names_in_
@@ -76,7 +76,7 @@ class DIMC(Baseline):
 
     Notes
     -----
-    Features are standardised, not made orthonormal: with orthonormal columns M = 0 is optimal. A
+    Features are standardized, not made orthonormal: with orthonormal columns M = 0 is optimal. A
     constant feature is left out, since it explains "all rows are similar" by itself.
 
     Examples
@@ -185,7 +185,7 @@ def complete(
     tol: float,
     max_iter: int,
 ) -> Completion:
-    r"""Minimise ``2 sum huber(1 - a' M b; lambda_n) + lambda_m |M|_*`` over symmetric M.
+    r"""Minimize ``2 sum huber(1 - a' M b; lambda_n) + lambda_m |M|_*`` over symmetric M.
 
     A barrier method on the dual, which has one bounded number per pair::
 
@@ -345,7 +345,7 @@ class _Interior:
 
 
 def _line_search(slope: float, curvature: float, rates: FloatArray) -> float:
-    """Minimise ``slope t + curvature t^2 / 2 - sum log(1 - rates t)`` over t > 0 by bisection.
+    """Minimize ``slope t + curvature t^2 / 2 - sum log(1 - rates t)`` over t > 0 by bisection.
 
     Along a step all barriers take this form, so that an exact search costs next to nothing.
     """

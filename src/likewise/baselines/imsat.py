@@ -1,4 +1,4 @@
-"""IMSAT with a linear model: information maximisation, with similar pairs as augmentations.
+"""IMSAT with a linear model: information maximization, with similar pairs as augmentations.
 
 The objective's pieces work on scores; the only model here is a hyperplane.
 """
@@ -28,9 +28,9 @@ _SHORTEST_STEP = 1e-6
 
 
 class IMSAT(Baseline):
-    """Information maximising self-augmented training of Hu et al. (2017), with a linear model.
+    """Information maximizing self-augmented training of Hu et al. (2017), with a linear model.
 
-    With ``p(x) = sigmoid(w.x + b)``, U the unlabeled rows and h the binary entropy, it minimises::
+    With ``p(x) = sigmoid(w.x + b)``, U the unlabeled rows and h the binary entropy, it minimizes::
 
         SAT - information_weight [h(mean_U p) - mean_U h(p)] + (alpha / 2) |w|^2
         SAT = mean over ordered pairs (x, x') of  -p^(x) ln p(x') - (1 - p^(x)) ln(1 - p(x'))
@@ -63,7 +63,7 @@ class IMSAT(Baseline):
     Attributes
     ----------
     coef_ : array of shape (n_features,)
-        Weights of the standardised features; positive scores are the method's second cluster.
+        Weights of the standardized features; positive scores are the method's second cluster.
     intercept_ : float
     field_norm_ : float
         Largest entry of the field at the end.
@@ -199,7 +199,7 @@ class Problem:
         )
 
     def objective(self, weights: FloatArray) -> float:
-        """Return the value of what is minimised, each target being the partner's prediction."""
+        """Return the value of what is minimized, each target being the partner's prediction."""
         left, right, unlabeled = self._split(self.rows @ weights)
         information = self.information_weight * mutual_information(unlabeled)
         ridge = float(self.penalty @ weights**2) / 2

@@ -148,7 +148,7 @@ def descend(differences: FloatArray, bounds: Bounds, *, tol: float, max_iter: in
     """Find the metric nearest to Euclid's under which pairs of both kinds are within their bounds.
 
     Where bounds contradict each other, as those of near rows that were said to differ do, cyclic
-    projections take thousands of sweeps. The problem is convex and smooth, so it is minimised over
+    projections take thousands of sweeps. The problem is convex and smooth, so it is minimized over
     a triangular root of the metric.
 
     Parameters
@@ -200,7 +200,7 @@ def descend(differences: FloatArray, bounds: Bounds, *, tol: float, max_iter: in
 
 
 def metric_objective(matrix: FloatArray, differences: FloatArray, bounds: Bounds) -> float:
-    """Return what the metric minimises, slacks eliminated; least where both solvers end.
+    """Return what the metric minimizes, slacks eliminated; least where both solvers end.
 
     ``tr A - log det A - d`` and the `Bounds.excess` of the pairs.
 
@@ -255,7 +255,7 @@ class ITML(MetricBaseline):
     pairs of rows. Loose bounds leave A the identity, and the method is plain k-means. Of one table,
     all rows are clustered and give the bounds, each of them once; every statement is a pair, a
     group of g rows is g - 1 of them, and a dissimilar pair of equal rows is left out: no metric
-    can part them. Features are standardised first.
+    can part them. Features are standardized first.
 
     Parameters
     ----------
@@ -276,13 +276,13 @@ class ITML(MetricBaseline):
     Attributes
     ----------
     metric_ : array of shape (n_features, n_features)
-        A, for standardised rows.
+        A, for standardized rows.
     bound_, lower_bound_ : float
         The squared distances u and l.
     components_ : array of shape (n_features, n_features)
         L with ``A = L L'``.
     cluster_centers_ : array of shape (2, n_features)
-        Centres of ``x L``.
+        Centers of ``x L``.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `likewise.baselines.base.Baseline`; `objective_` is the sum above.
     mean_, scale_, n_features_in_, feature_names_in_

@@ -35,7 +35,7 @@ def two_means(rows: FloatArray, *, n_init: int, random_state: Any) -> KMeans:
 
 
 def nearer_to_second(rows: FloatArray, centers: FloatArray) -> NDArray[np.bool_]:
-    """Tell which rows are nearer to the second of two centres; a tie goes to the first.
+    """Tell which rows are nearer to the second of two centers; a tie goes to the first.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class MetricBaseline(Baseline):
     Attributes
     ----------
     components_ : array of shape (n_features, rank)
-        ``L``, for standardised rows.
+        ``L``, for standardized rows.
     cluster_centers_ : array of shape (2, rank)
-        Centres of ``x L``.
+        Centers of ``x L``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -94,7 +94,7 @@ class KMeansBaseline(Baseline):
     """K-means with two clusters on the unlabeled rows: the paper's KM.
 
     Of one table, all rows are clustered. Statements about rows, similar or dissimilar, are not
-    used: `n_ignored_` is their number. Features are standardised first, with the mean and deviation
+    used: `n_ignored_` is their number. Features are standardized first, with the mean and deviation
     of all training rows.
 
     Parameters
@@ -106,7 +106,7 @@ class KMeansBaseline(Baseline):
     Attributes
     ----------
     cluster_centers_ : array of shape (2, n_features)
-        Centres of the standardised rows.
+        Centers of the standardized rows.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `likewise.baselines.base.Baseline`; `objective_` is the sum of squared distances.
     mean_, scale_, n_features_in_, feature_names_in_

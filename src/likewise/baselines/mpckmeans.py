@@ -53,7 +53,7 @@ class MetricProblem:
     def cluster(
         self, centers: FloatArray, metric: FloatArray, *, max_iter: int
     ) -> PairClusters | None:
-        """Alternate between assigning rows, moving centres and refitting the metric.
+        """Alternate between assigning rows, moving centers and refitting the metric.
 
         Stops when the objective stands still. Without broken dissimilar pairs every step lowers it;
         with them, rows may be farther apart under the new metric, and a sweep that makes things
@@ -234,7 +234,7 @@ def best_metric(mean_scatter: FloatArray, ridge: float) -> tuple[FloatArray, flo
 class MPCKMeans(PairKMeans):
     """Two-means of all rows that learns a metric, in which broken statements cost a penalty.
 
-    Minimises, over centres m, the cluster l(i) of every row and a positive definite metric A::
+    Minimizes, over centers m, the cluster l(i) of every row and a positive definite metric A::
 
         sum_i |x_i - m_l(i)|_A^2 - n log det A + ridge n tr A
             + weight * (sum over similar pairs apart of |left - right|_A^2)
@@ -245,7 +245,7 @@ class MPCKMeans(PairKMeans):
     rows is a chain of g - 1 pairs. Rows of a pair are assigned jointly and exactly; rows that hang
     together by more statements as in the paper, one at a time, from several starts.
 
-    Features are standardised first. New rows go to the nearer centre under A. One metric serves
+    Features are standardized first. New rows go to the nearer center under A. One metric serves
     both clusters: a small cluster could not carry its own. The first metric is that of the similar
     pairs' differences (without any, of all rows), so that the scale of the columns does not matter.
 
@@ -264,9 +264,9 @@ class MPCKMeans(PairKMeans):
     Attributes
     ----------
     metric_ : array of shape (n_features, n_features)
-        A, for standardised rows.
+        A, for standardized rows.
     cluster_centers_ : array of shape (2, n_features)
-        Centres of the standardised rows.
+        Centers of the standardized rows.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `likewise.baselines.base.Baseline`; `objective_` is the sum above.
     mean_, scale_, n_features_in_, feature_names_in_

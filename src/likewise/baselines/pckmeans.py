@@ -42,7 +42,7 @@ class PairClusters:
     in_second : boolean array of shape (n_rows,)
     centers : array of shape (2, n_features)
     metric : array of shape (n_features, n_features)
-        Under which a new row goes to the nearer centre.
+        Under which a new row goes to the nearer center.
     outcome : Outcome
     """
 
@@ -53,7 +53,7 @@ class PairClusters:
 
 
 def half_advantages(rows: FloatArray, centers: FloatArray, metric: FloatArray) -> FloatArray:
-    """Return how much nearer rows are to the second centre, in half squared distances.
+    """Return how much nearer rows are to the second center, in half squared distances.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def cluster_means(rows: FloatArray, in_second: BoolArray) -> FloatArray:
 def cluster_pairs(
     rows: FloatArray, linked: LinkedRows, centers: FloatArray, *, weight: float, max_iter: int
 ) -> PairClusters | None:
-    """Alternate between assigning rows and moving centres, until the objective stands still.
+    """Alternate between assigning rows and moving centers, until the objective stands still.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class PairKMeans(Baseline):
         return best.outcome
 
     def _starts(self, sample: Sample, metric: FloatArray) -> Iterator[FloatArray]:
-        """Yield centres by k-means++ under a metric.
+        """Yield centers by k-means++ under a metric.
 
         Rows that hang together by similar links are one point, their mean, of as much weight.
         """
@@ -179,7 +179,7 @@ class PairKMeans(Baseline):
 class PCKMeans(PairKMeans):
     """Two-means of all rows in which a broken statement costs a penalty.
 
-    Minimises, over centres m and the cluster l(i) of every row::
+    Minimizes, over centers m and the cluster l(i) of every row::
 
         sum_i |x_i - m_l(i)|^2 / 2 + weight * (similar pairs apart + dissimilar pairs together)
 
@@ -187,13 +187,13 @@ class PCKMeans(PairKMeans):
     are assigned jointly and exactly; rows that hang together by more statements as in the paper,
     one at a time, from several starts. Of one table every row counts once, whatever the number of
     statements about it; a group of g similar rows is a chain of g - 1 pairs. Features are
-    standardised first. New rows go to the nearer centre.
+    standardized first. New rows go to the nearer center.
 
     Parameters
     ----------
     weight : float or None, default None
-        Cost of a broken pair; may be infinite. None is half the total variance of the standardised
-        rows: what a row far from its centre costs.
+        Cost of a broken pair; may be infinite. None is half the total variance of the standardized
+        rows: what a row far from its center costs.
     max_iter : int, default 300
         Largest number of sweeps from one start.
     n_init : int, default 10
@@ -205,9 +205,9 @@ class PCKMeans(PairKMeans):
     weight_ : float
         The weight in use.
     cluster_centers_ : array of shape (2, n_features)
-        Centres of the standardised rows.
+        Centers of the standardized rows.
     metric_ : array of shape (n_features, n_features)
-        The identity, for standardised rows.
+        The identity, for standardized rows.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `likewise.baselines.base.Baseline`; `objective_` is the sum above.
     mean_, scale_, n_features_in_, feature_names_in_

@@ -1,7 +1,7 @@
-"""Entropy-regularised metric learning from pairs, then two-means on the unlabeled rows.
+"""Entropy-regularized metric learning from pairs, then two-means on the unlabeled rows.
 
 Follows Niu, Dai, Yamada and Sugiyama (2012), with the scale of the metric fixed: from similar
-pairs alone their penalised form has the zero metric for its maximum.
+pairs alone their penalized form has the zero metric for its maximum.
 """
 
 from dataclasses import dataclass
@@ -256,7 +256,7 @@ def _ascend(
 
 
 class SERAPH(MetricBaseline):
-    """Entropy-regularised metric learning from pairs, then k-means on unlabeled rows.
+    """Entropy-regularized metric learning from pairs, then k-means on unlabeled rows.
 
     Learns a metric A that makes what was said likely and is sure of all other pairs of rows::
 
@@ -264,7 +264,7 @@ class SERAPH(MetricBaseline):
                - (number of pairs / number of other pairs) sum_others entropy(p_ij)
         p_ij = sigmoid(1 - (x_i - x_j)' A (x_i - x_j))
 
-    over positive semi-definite A of a fixed trace, in whitened coordinates. The authors penalise
+    over positive semi-definite A of a fixed trace, in whitened coordinates. The authors penalize
     the trace instead; without dissimilar pairs that has its maximum at A = 0, where everything is
     similar, so here the scale is fixed and the shape is learned. The maximum is mostly of rank 1.
     Time and number of terms grow with the square of the number of rows. Of one table, all rows are
@@ -286,9 +286,9 @@ class SERAPH(MetricBaseline):
     Attributes
     ----------
     components_ : array of shape (n_features, rank)
-        L with ``A = L L'`` for standardised rows.
+        L with ``A = L L'`` for standardized rows.
     cluster_centers_ : array of shape (2, rank)
-        Centres of ``x L``.
+        Centers of ``x L``.
     classes_, objective_, n_iter_, converged_, share_, collapsed_, positive_cluster_
         As in `likewise.baselines.base.Baseline`; `objective_` is ``L(A)``.
     mean_, scale_, n_features_in_, feature_names_in_

@@ -1,6 +1,6 @@
 """3SMIC: clusters that share the most squared-loss information with rows, bent towards pairs.
 
-A closed form: two leading eigenvectors of a sparse kernel of neighbours. Which kernel is decided by
+A closed form: two leading eigenvectors of a sparse kernel of neighbors. Which kernel is decided by
 held-out pairs; nothing here is random.
 """
 
@@ -44,14 +44,14 @@ _ROWS_AT_ONCE = 1000
 class ThreeSMIC(Baseline):
     r"""Semi-supervised SMI-based clustering of Calandriello, Niu and Sugiyama (2014).
 
-    Models the posteriors of two clusters by ``p(y | x) ~ sum_i alpha_yi K(x, x_i)`` and maximises
+    Models the posteriors of two clusters by ``p(y | x) ~ sum_i alpha_yi K(x, x_i)`` and maximizes
     their squared-loss mutual information with the rows, plus the agreement of similar pairs::
 
         J = (1 / n) sum_y alpha_y' K (I + 2 gamma M) K alpha_y - 1/2,    alpha orthonormal
 
     with M_ij = 1 where rows i and j are a similar pair; several statements about one pair add up.
-    The best alpha are the two leading eigenvectors. K is a Gaussian kernel among neighbours with
-    local scales, ``exp(-|x_i - x_j|^2 / (2 s_i s_j))`` with s_i the distance to the t-th neighbour,
+    The best alpha are the two leading eigenvectors. K is a Gaussian kernel among neighbors with
+    local scales, ``exp(-|x_i - x_j|^2 / (2 s_i s_j))`` with s_i the distance to the t-th neighbor,
     divided by the roots of its row sums: without that, eigenvectors settle on small dense clumps of
     rows.
 
@@ -224,14 +224,14 @@ class ThreeSMIC(Baseline):
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """The normalised kernel among training rows, and what extends it to new ones.
+    """The normalized kernel among training rows, and what extends it to new ones.
 
     Attributes
     ----------
     rows : array of shape (n_rows, n_features)
     n_neighbors : int
     radii : array of shape (n_rows,)
-        Distance from each row to its last neighbour.
+        Distance from each row to its last neighbor.
     floor : float
         What no scale falls below.
     root_degrees : array of shape (n_rows,)
@@ -259,7 +259,7 @@ class Kernel:
 
 
 def neighbor_kernels(rows: FloatArray, sizes: Sequence[int]) -> list[Kernel]:
-    """Return the kernel of `rows` for each number of neighbours in `sizes`."""
+    """Return the kernel of `rows` for each number of neighbors in `sizes`."""
     most = max(sizes)
     if most >= len(rows):
         raise ValueError(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
+from likewise._verbose import tells
 from likewise.beliefs.base import Likelihood, as_shares, log_probabilities
 from likewise.beliefs.components import ContradictionError
 from likewise.beliefs.errors import suspected
@@ -66,7 +67,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         "auto" compares numbers of classes by held-out statements and takes the smallest that is
         within one standard error of the best.
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
-        What the scores are linear in: the standardised columns, RBF features of them, or what
+        What the scores are linear in: the standardized columns, RBF features of them, or what
         a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, and for two
         classes a sum over both.
     alphas : "auto", sequence of floats, or dict, default "auto"
@@ -95,7 +96,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     estimator : classifier or "auto", default None
         What gives class probabilities, instead of linear and RBF scores: any scikit-learn
         classifier or pipeline that has ``predict_proba`` and whose ``fit`` takes
-        ``sample_weight``. It learns by expectation maximisation and gets rows as they are: gaps,
+        ``sample_weight``. It learns by expectation maximization and gets rows as they are: gaps,
         categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
         it where it explains held-out statements clearly better; tables with gaps or text get
         gradient boosting.
@@ -103,8 +104,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None
         Feature maps, or folds of `estimator`, that are worked on side by side.
-    verbose : int, default 0
-        Whether to print a line on every round of `estimator`.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
         Deals out folds, picks landmarks and starting points.
 
@@ -169,7 +170,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    SUClassifier : the paper's risk minimiser, which needs or estimates the prior.
+    SUClassifier : the paper's risk minimizer, which needs or estimates the prior.
     label_free_report : how accurate a classifier is, without labels.
 
     Examples
@@ -233,6 +234,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @tells
     def fit(
         self, X: Any, y: WeakLabels | None = None, *, known: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -250,9 +252,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
             The class of each row of one table, or None where it is not known. It names the classes
             and counts as evidence.
         sample_weight : array of shape (n_rows,), optional
-            How many rows of the population each row stands for, such as survey weights. Both rows
-            of a fresh pair carry the weight of the pair. Of statements about one table, weights
-            change the class prior, not what was said.
+            How many rows of the population each row stands for (survey weights); both rows of a
+            fresh pair carry that of the pair. Of one table, weights change the class prior alone.
 
         Returns
         -------
@@ -339,7 +340,6 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
             np.random.RandomState(seeds[2]),
             known=codes,
             start=start,
-            verbose=bool(self.verbose),
         )
         learned = beside(learned, own)
         clearly = learned.information - standard_error(learned.candidate)

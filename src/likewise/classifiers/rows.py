@@ -22,7 +22,7 @@ from likewise.statements.packing import pack
 from likewise.statements.statements import Statements
 from likewise.statements.weights import refuse_weights, weigh
 from likewise.su.folds import DealtFolds, Folds, GivenFolds, WithoutFold
-from likewise.su.objective import Means
+from likewise.su.objective import Means, Summary, summarise
 from likewise.su.rewrites import Rewrite
 
 __all__ = ["WeakRows", "read_rows", "read_source", "read_stated_source"]
@@ -52,6 +52,13 @@ class WeakRows(ABC):
             return
         self._raise_not_finite()
         raise ValueError("Input X contains values too large to be squared; scale the features.")
+
+    def summarise(self, rewrite: Rewrite) -> Summary:
+        """Return the means that a rewrite needs, all of them finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            summary = summarise(self.engine, rewrite)
+        self.check_finite(summary.means)
+        return summary
 
     @abstractmethod
     def _raise_not_finite(self) -> None:

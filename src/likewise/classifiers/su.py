@@ -1,6 +1,6 @@
 """The paper's classifier from pairs and unlabeled rows, as scikit-learn estimators.
 
-Glue only: input checks, the engine, the minimisation and the fitted attributes. Rows come as a
+Glue only: input checks, the engine, the minimization and the fitted attributes. Rows come as a
 table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
 in `likewise.su`.
 """
@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from likewise._types import FloatArray
+from likewise._verbose import step, tells
 from likewise.classifiers.rows import WeakRows, read_rows
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines import Engine
 from likewise.exceptions import PriorWarning
 from likewise.prior.base import PriorEstimate
 from likewise.prior.pair_likelihood import PairLikelihoodPrior
-from likewise.statements.folds import PairKFold
+from likewise.statements.folds import as_splitter
 from likewise.su.certificates import certified
 from likewise.su.folds import (
     Folds,
@@ -52,6 +53,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
         "regularize_intercept": ["boolean"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
     }
 
     loss: str | MarginLoss
@@ -61,6 +63,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
     regularize_intercept: bool
     tol: float
     max_iter: int
+    verbose: bool | int
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return signed decision values, positive for class +1.
@@ -107,6 +110,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             return self.prior_
         estimator = PairLikelihoodPrior(random_state=0) if self.prior is None else clone(self.prior)
         estimate: PriorEstimate = rows.fit_prior(estimator).estimate_
+        step(f"prior estimated: {estimate}")
         self.prior_estimate_, self.prior_interval_ = estimate, estimate.interval
         self.prior_ = estimate.value
         if self.positive == "minority":
@@ -142,12 +146,13 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
         )
+        step(f"risk minimized at alpha {alpha:g}")
         names = getattr(self, "feature_names_in_", None)
         is_free = not self.regularize_intercept
         return certified(solution, alpha, objective.summary, names, is_free=is_free)
 
     def _fit_objective(self, objective: SUObjective, prior: float, alpha: float) -> None:
-        """Minimise over all rows, and keep the solution."""
+        """Minimize over all rows, and keep the solution."""
         solution = self._minimise(objective, prior, alpha)
         self.su_share_ = objective.rewrite.place(prior, objective.summary.spreads)
         self.coef_ = solution.weights[None, :-1].copy()
@@ -162,7 +167,7 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 class SUClassifier(_BaseSUClassifier):
     """Linear classifier from pairs and unlabeled rows (the paper's SU classification).
 
-    Minimises the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
+    Minimizes the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
     For the losses here it reduces to::
 
         mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
@@ -193,6 +198,8 @@ class SUClassifier(_BaseSUClassifier):
         Relative duality gap at which the iterative solvers stop.
     max_iter : int, default 200
         Largest number of iterations of those solvers.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
 
     Attributes
     ----------
@@ -207,7 +214,7 @@ class SUClassifier(_BaseSUClassifier):
     su_share_ : float
         Every c is ``su_share_`` times that of "su" plus the rest times that of "du".
     objective_ : float
-        Value of the minimised objective; an unbiased risk minus what it costs can be negative.
+        Value of the minimized objective; an unbiased risk minus what it costs can be negative.
     duality_gap_ : float
         Certificate: `objective_` lies above the minimum by at most this times
         ``max(1, |objective_|)``.
@@ -248,6 +255,7 @@ class SUClassifier(_BaseSUClassifier):
         regularize_intercept: bool = True,
         tol: float = 1e-9,
         max_iter: int = 200,
+        verbose: bool | int = 0,
     ) -> None:
         self.loss = loss
         self.prior = prior
@@ -257,8 +265,10 @@ class SUClassifier(_BaseSUClassifier):
         self.regularize_intercept = regularize_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @tells
     def fit(self, X: Any, y: ArrayLike | None = None, *, sample_weight: Any = None) -> Self:
         """Learn from weak labels.
 
@@ -281,7 +291,7 @@ class SUClassifier(_BaseSUClassifier):
         """
         rows = read_rows(self, X, y, sample_weight)
         rewrite = self._chosen_rewrite(rows)
-        summary = _summarise(rows, rewrite)
+        summary = rows.summarise(rewrite)
         prior = self._find_prior(rows)
         objective = SUObjective(rows.engine, summary, self._learning_loss(), rewrite)
         self._fit_objective(objective, prior, self.alpha)
@@ -312,6 +322,7 @@ class SUClassifierCV(_BaseSUClassifier):
     regularize_intercept : bool, default True
     tol : float, default 1e-9
     max_iter : int, default 200
+    verbose : bool or int, default 0
 
     Attributes
     ----------
@@ -355,6 +366,7 @@ class SUClassifierCV(_BaseSUClassifier):
         regularize_intercept: bool = True,
         tol: float = 1e-9,
         max_iter: int = 200,
+        verbose: bool | int = 0,
     ) -> None:
         self.loss = loss
         self.prior = prior
@@ -365,8 +377,10 @@ class SUClassifierCV(_BaseSUClassifier):
         self.regularize_intercept = regularize_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @tells
     def fit(self, X: Any, y: ArrayLike | None = None, *, sample_weight: Any = None) -> Self:
         """Choose alpha by cross-validation, then learn from all rows.
 
@@ -385,12 +399,12 @@ class SUClassifierCV(_BaseSUClassifier):
         alphas = self._checked_alphas()
         rows = read_rows(self, X, y, sample_weight)
         rewrite = self._chosen_rewrite(rows)
-        cv = _splitter(self.cv)
+        cv = as_splitter(self.cv)
         # Of a wide table, sums over folds would be square matrices of its columns.
         folds = None if is_wide(rows.engine) else rows.folds(cv, rewrite)
         if folds is None:
             splits = rows.splits(cv, rewrite)
-            summary = _summarise(rows, rewrite)
+            summary = rows.summarise(rewrite)
             prior = self._find_prior(rows)
             risks = self._risks_of_splits(splits, rows, rewrite, prior, alphas)
         else:
@@ -482,16 +496,3 @@ class SUClassifierCV(_BaseSUClassifier):
             "rank_test_score": 1 + np.sum(mean[None, :] > mean[:, None], axis=1),
         }
         return best
-
-
-def _splitter(cv: Any) -> Any:
-    if cv is None:
-        return PairKFold(5)
-    return PairKFold(int(cv)) if isinstance(cv, Integral) else cv
-
-
-def _summarise(rows: WeakRows, rewrite: Rewrite) -> Summary:
-    with np.errstate(over="ignore", invalid="ignore"):
-        summary = summarise(rows.engine, rewrite)
-    rows.check_finite(summary.means)
-    return summary

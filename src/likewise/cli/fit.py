@@ -82,7 +82,7 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")],
     method: Annotated[
         FitMethod,
-        typer.Option(help="The pair likelihood, or su for the paper's risk minimiser."),
+        typer.Option(help="The pair likelihood, or su for the paper's risk minimizer."),
     ] = FitMethod.PAIR,
     model: Annotated[
         ModelName | None,
@@ -146,7 +146,7 @@ def fit(
 ) -> None:
     """Learn a classifier from the rows of TABLE and PAIRS of them known to be alike, or to differ.
 
-    Numbers are standardised and text columns become categories, inside the saved model.
+    Numbers are standardized and text columns become categories, inside the saved model.
     With --engine, rows stay in files of Parquet and may be more than fit into memory.
     --model, --classes, --pairing, --errors, --known and --rows are options of the pair method.
     """

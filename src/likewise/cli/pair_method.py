@@ -46,7 +46,7 @@ def pair_pipeline(
 ) -> Any:
     """Return a pipeline, not fitted, from the columns of a table to classes.
 
-    Numbers go in as they are, since the classifier standardises every column itself; trees take all
+    Numbers go in as they are, since the classifier standardizes every column itself; trees take all
     columns as they are.
     """
     from sklearn.pipeline import make_pipeline

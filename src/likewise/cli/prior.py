@@ -70,7 +70,7 @@ def prior(
 ) -> None:
     """Estimate the share of the majority class among the rows of TABLE from PAIRS of them.
 
-    Of more than two classes, the shares of all of them, by size. Numbers are standardised and
+    Of more than two classes, the shares of all of them, by size. Numbers are standardized and
     text columns become categories, as `likewise fit` does it. --classes, --pairing and --errors are
     options of the method pair_likelihood, and pairing is not tested there.
     """

@@ -93,7 +93,7 @@ CATALOGUE: dict[str, Entry] = {
         "oral",
         "ELENA phoneme",
         openml_id=1489,
-        openml_note="features are standardised",
+        openml_note="features are standardized",
     ),
     "spambase": Entry(4_601, 57, 1_813, "spam", "UCI Spambase", openml_id=44),
     "susy": Entry(

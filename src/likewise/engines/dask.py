@@ -350,6 +350,6 @@ def _with_values(kernel: ValuedKernel, values: NDArray[Any], first: int, block: 
 
 
 def _add(sums: list[Sums | None]) -> Sums | None:
-    """Add up sums of neighbours, of which those of empty partitions are none."""
+    """Add up sums of neighbors, of which those of empty partitions are none."""
     there = [here for here in sums if here is not None]
     return add_sums(there) if there else None

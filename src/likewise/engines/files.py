@@ -81,7 +81,7 @@ class SourceInputs(Inputs):
         )
 
     def scaled(self, scaler: Any) -> PairSource:
-        """Return all rows and pairs with standardised columns.
+        """Return all rows and pairs with standardized columns.
 
         Parameters
         ----------

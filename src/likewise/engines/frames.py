@@ -112,7 +112,7 @@ def frame_array(frame: Any, names: Sequence[str]) -> Any:
 def _partitions(frame: Any) -> list[Any]:
     """Return the partitions of a frame as tasks.
 
-    An optimised frame would have fewer of them: Dask puts files of Parquet together, the more the
+    An optimized frame would have fewer of them: Dask puts files of Parquet together, the more the
     fewer columns are wanted, so that partitions of one column would not be those of the others.
     """
     return list(frame.simplify().to_delayed(optimize_graph=False))

@@ -120,7 +120,7 @@ def kish_scaled(weights: FloatArray) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from likewise.engines.rows import kish_scaled
-    >>> kish_scaled(np.array([30.0, 10.0])).tolist()
+    >>> kish_scaled(np.array([30.0, 10.0])).round(3).tolist()
     [1.2, 0.4]
     """
     largest = weights.max(initial=0.0)

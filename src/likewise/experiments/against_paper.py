@@ -25,7 +25,7 @@ WHY = {
         "how the paper's column was reached: on several sets it lies near the best that "
         "labels allow, which a wrong prior would forbid."
     ),
-    "km": "Features are standardised here; the paper does not say. Ten starts, the best kept.",
+    "km": "Features are standardized here; the paper does not say. Ten starts, the best kept.",
     "itml": (
         "The bound on distances within pairs is not given. A loose one leaves the metric as "
         "it was, and the paper's column equals its k-means within two standard errors on "
@@ -36,7 +36,7 @@ WHY = {
         "The paper has no number on w8a (memory)."
     ),
     "3smic": (
-        "The kernel is normalised by the degrees, which is better on most sets than the plain one."
+        "The kernel is normalized by the degrees, which is better on most sets than the plain one."
     ),
     "dimc": (
         "The paper's column lies between 63 and 67 on all sets, which a fit to different data "

@@ -2,7 +2,7 @@
 
 The class prior is 0.7 and no method is told. The two SU columns of the paper estimate it by KM2, as
 the paper does, from one estimate that both share; ours estimates it by pair moments. Features are
-standardised by the training rows of each sample, since the paper does not say how it scaled them.
+standardized by the training rows of each sample, since the paper does not say how it scaled them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ Section 5.1 reads: "Different dataset sizes {200, 400, 800, 1600} are tested, wh
 are S pairs and the other half are U data." We take a datum to be a pair or a row, as the paper's
 n_S and n_U do: size n means n / 2 similar pairs (so n rows) and n / 2 unlabeled rows. The prior of
 class +1 is 0.7; the paper's figure shows two datasets, here all twelve are run. Neither paper says
-how features were scaled: they are standardised. Beside the paper's KM1 and KM2 stand our
+how features were scaled: they are standardized. Beside the paper's KM1 and KM2 stand our
 estimators, on the same samples.
 """
 

@@ -61,7 +61,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One sample as a method sees it: standardised by the mean and deviation of `X`.
+    """One sample as a method sees it: standardized by the mean and deviation of `X`.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ def draw_task(draw: Draw) -> tuple[Task, Labels]:
 
 
 def standardise(training: NDArray[np.floating], *tables: NDArray[np.floating]) -> list[FloatArray]:
-    """Put tables on the scale of the training rows; a column that does not vary there is centred.
+    """Put tables on the scale of the training rows; a column that does not vary there is centered.
 
     Parameters
     ----------

@@ -51,11 +51,11 @@ class Population:
     Attributes
     ----------
     X : array of shape (n_rows, n_features)
-        Standardised.
+        Standardized.
     y, weights : arrays of shape (n_rows,)
         Classes; weights sum to one.
     best : array of shape (n_features + 1,)
-        Minimiser of the logistic risk, the intercept last: the paper's f*.
+        Minimizer of the logistic risk, the intercept last: the paper's f*.
     """
 
     X: FloatArray
@@ -103,7 +103,7 @@ def population(dataset: str) -> Population:
     (X,) = standardise(rows, rows)
     share = {1: PRIOR, -1: 1.0 - PRIOR}
     weights = np.where(y == 1, share[1] / np.sum(y == 1), share[-1] / np.sum(y == -1))
-    # The constant column is penalised like the others, as in the paper, but next to nothing.
+    # The constant column is penalized like the others, as in the paper, but next to nothing.
     model = LogisticRegression(C=1e8, fit_intercept=False, tol=1e-8, max_iter=1000)
     model.fit(np.column_stack([X, np.ones(len(X))]), y, sample_weight=weights)
     return Population(X, y, weights, model.coef_[0])
@@ -198,9 +198,9 @@ def _measure_excess(truth: Population, sample: SUSample, n: int) -> Record:
 
 
 def _learn_within(radius: float, sample: SUSample) -> FloatArray:
-    """Minimise the SU risk over models no longer than `radius`.
+    """Minimize the SU risk over models no longer than `radius`.
 
-    That is the penalised minimiser for the right penalty: none to speak of if the free minimiser is
+    That is the penalized minimizer for the right penalty: none to speak of if the free minimizer is
     short enough, else the one that makes it as long as the radius, found by bisection.
     """
     X, y = sample.pack()
@@ -344,7 +344,7 @@ def _bound_section(dataset: str, records: Sequence[Record]) -> Section:
     return Section(
         f"The error bound (Theorem 4), {dataset}",
         (
-            "Excess logistic risk of the linear model that minimises the SU risk of n pairs and n "
+            "Excess logistic risk of the linear model that minimizes the SU risk of n pairs and n "
             "unlabeled rows, over models at most twice as long as the best one, and the paper's "
             f"bound on it, which holds with probability {1 - DELTA:g}.",
             "The bound is about every distribution and every model of the class at once: far "

@@ -80,7 +80,7 @@ def spectral_features(table: Tensor, count: int) -> Tensor:
     """Return leading eigenvectors of the graph of near rows, scaled row by row, (n_rows, count).
 
     The weight of an edge is ``exp(-d^2 / (s_i s_j))`` with s the distance of a row to its middle
-    neighbor (Zelnik-Manor and Perona 2004), the graph is normalised by degrees, and eigenvectors
+    neighbor (Zelnik-Manor and Perona 2004), the graph is normalized by degrees, and eigenvectors
     are found by subspace iteration on ``(I + S) / 2``, whose eigenvalues are not negative.
 
     Parameters

@@ -1,6 +1,6 @@
 """What a net is trained with, batch by batch: statements, consistency, information.
 
-The three terms and their weights, in one place. It knows no optimiser and no skorch.
+The three terms and their weights, in one place. It knows no optimizer and no skorch.
 """
 
 from collections.abc import Callable

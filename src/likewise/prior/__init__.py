@@ -27,6 +27,7 @@ def estimate_prior(
     pairing: str = "auto",
     error_rate: float | str = 0.0,
     level: float = 0.95,
+    verbose: bool | int = 0,
     random_state: Any = None,
     sample_weight: Any = None,
 ) -> PriorEstimate:
@@ -49,6 +50,8 @@ def estimate_prior(
         for the method "pair_likelihood".
     level : float, default 0.95
         Level of the interval.
+    verbose : bool or int, default 0
+        Whether to print a line on every step; not for the methods "km1" and "km2".
     random_state : int, RandomState instance or None
     sample_weight : array of shape (n_rows,), optional
         How many rows of the population each row stands for, as in `likewise.PairClassifier`; not
@@ -74,9 +77,10 @@ def estimate_prior(
             pairing=pairing,
             error_rate=error_rate,
             level=level,
+            verbose=verbose,
             random_state=random_state,
         ),
-        "pair_moments": PairMomentPrior(level=level, random_state=random_state),
+        "pair_moments": PairMomentPrior(level=level, verbose=verbose, random_state=random_state),
         "km1": KernelMeanPrior("km1"),
         "km2": KernelMeanPrior("km2"),
     }

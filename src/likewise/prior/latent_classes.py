@@ -106,7 +106,7 @@ def count_rows(
 def profile_log_likelihood(
     counts: Counts, priors: FloatArray, *, tol: float = 1e-4, max_iter: int = 200
 ) -> FloatArray:
-    """Return the penalised log-likelihood of every prior at its best bin probabilities.
+    """Return the penalized log-likelihood of every prior at its best bin probabilities.
 
     Parameters
     ----------

@@ -39,6 +39,8 @@ class PairLikelihoodPrior(ScoredPrior):
         Probability that a statement about one table is wrong.
     level : float in (0, 1), default 0.95
         Level of the interval.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
         Deals out folds and picks landmarks and starting points.
 
@@ -77,9 +79,10 @@ class PairLikelihoodPrior(ScoredPrior):
         pairing: str = "auto",
         error_rate: float | str = 0.0,
         level: float = 0.95,
+        verbose: bool | int = 0,
         random_state: Any = None,
     ) -> None:
-        super().__init__(level=level, random_state=random_state)
+        super().__init__(level=level, verbose=verbose, random_state=random_state)
         self.n_classes = n_classes
         self.pairing = pairing
         self.error_rate = error_rate

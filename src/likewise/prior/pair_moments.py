@@ -54,8 +54,10 @@ class PairMomentPrior(ScoredPrior):
     ----------
     level : float in (0, 1), default 0.95
         Level of the interval.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
-        Deals out folds and picks kernel centres and learning rows.
+        Deals out folds and picks kernel centers and learning rows.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from likewise._sklearn import Interval, _fit_context
 from likewise._types import FloatArray
+from likewise._verbose import tells
 from likewise.beliefs.expansion import Counts
 from likewise.engines import Block, Engine, PairSource, Part, open_engine
 from likewise.engines.base import Sums
@@ -56,17 +57,22 @@ class ScoredPrior(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "level": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 
     _is_quick: ClassVar[bool] = False
     """Whether, with many rows held out, any score that shows a signal will do."""
 
-    def __init__(self, *, level: float = 0.95, random_state: Any = None) -> None:
+    def __init__(
+        self, *, level: float = 0.95, verbose: bool | int = 0, random_state: Any = None
+    ) -> None:
         self.level = level
+        self.verbose = verbose
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @tells
     def fit(self, X: Any, y: WeakLabels | None = None, *, sample_weight: Any = None) -> Self:
         """Estimate the prior from weak labels.
 

@@ -245,7 +245,7 @@ def project_on_simplex(
     tol : float
         Stop when the distance is known to this (absolute) accuracy.
     start : array of shape (n,), optional
-        Weights of the solution of a neighbouring problem.
+        Weights of the solution of a neighboring problem.
 
     Returns
     -------
@@ -311,7 +311,7 @@ class _Trial:
 def _solve_on(
     free: NDArray[np.bool_], gram: Gram, image: FloatArray, center: FloatArray, ridge: float
 ) -> _Trial | None:
-    """Minimise ``v' K v - 2 v' image + ridge |v - center|^2`` over the free points, of sum one."""
+    """Minimize ``v' K v - 2 v' image + ridge |v - center|^2`` over the free points, of sum one."""
     points = np.flatnonzero(free)
     right = np.column_stack([image[points] + ridge * center[points], np.ones(points.size)])
     solved = gram.solve(points, ridge, right)

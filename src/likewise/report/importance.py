@@ -4,7 +4,6 @@ Scikit-learn's permutation importance does the shuffling; pairs that a refitted 
 classifier did not see take the place of labels.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from likewise._html import html_table
 from likewise._types import FloatArray
+from likewise._verbose import step, tells_if_asked
 from likewise.classifiers.saying import unsaid
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import as_table, take_rows
@@ -129,6 +129,7 @@ class Importance:
         return ax
 
 
+@tells_if_asked
 def permutation_importance(
     clf: Any,
     X: Any,
@@ -138,7 +139,7 @@ def permutation_importance(
     cv: Any = 5,
     n_repeats: int = 5,
     trained_on_same_pairs: bool | None = None,
-    verbose: int = 0,
+    verbose: bool | int = 0,
     random_state: Any = None,
 ) -> Importance:
     """Tell which columns a classifier needs, from pairs that it did not learn from.
@@ -160,7 +161,7 @@ def permutation_importance(
     trained_on_same_pairs : bool, optional
         Whether `clf` learned from these pairs; then copies are refitted without each fold. By
         default true for learners of this library and false for all others.
-    verbose : int, default 0
+    verbose : bool or int, default 0
         Whether to print a line on every fold.
     random_state : int, RandomState instance or None
         Deals out folds and shuffles.
@@ -204,8 +205,7 @@ def permutation_importance(
             random_state=random,
         )
         drops.append(found.importances_mean)
-        if verbose:
-            sys.stdout.write(f"fold {number}: {X.shape[1]} columns shuffled\n")
+        step(f"fold {number}: {X.shape[1]} columns shuffled")
     return Importance(_names(X), np.array(drops), unit)
 
 

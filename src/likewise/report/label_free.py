@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
+from likewise._verbose import step, tells_if_asked
 from likewise.beliefs.base import Beliefs
 from likewise.classifiers.scoring import ScoresTrueClasses
 from likewise.engines.rows import as_table, is_sparse, take_rows
@@ -54,6 +55,7 @@ _CLONES = 0.25
 they disagree: if half of those were right by luck, with a margin."""
 
 
+@tells_if_asked
 def label_free_report(
     clf: Any,
     X: Any,
@@ -63,6 +65,7 @@ def label_free_report(
     trained_on_same_pairs: bool | None = None,
     pairing: str = "auto",
     error_rate: float | str | None = None,
+    verbose: bool | int = 0,
     random_state: Any = None,
     sample_weight: Any = None,
 ) -> LabelFreeReport:
@@ -93,6 +96,8 @@ def label_free_report(
     error_rate : float or "auto", optional
         Probability that a statement about a table is wrong; "auto" to learn it. By default that of
         a `PairClassifier` that learned from these statements, else 0.
+    verbose : bool or int, default 0
+        Whether to print a line on every step.
     random_state : int, RandomState instance or None
         Deals out folds and draws what intervals are made of.
     sample_weight : array of shape (n_rows,), optional
@@ -173,7 +178,9 @@ def label_free_report(
             predicted.scores.ranks,
         )
         draws = draw_values(judged, beliefs, random)
+        step("accuracy drawn for its interval")
         checks = _checks(judged, learned, how, random)
+        step("assumptions tested")
         rates = _estimates(judged, beliefs, draws, predicted, classes.labels, level)
         details = details_of(judged, beliefs, draws, predicted, rates, level)
     alone = learned.likelihood.population

@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import HeldOut
 from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.saying import unsaid
@@ -152,9 +153,9 @@ def _stages(clf: Any, X: Any) -> Iterator[Any]:
     fitted = getattr(clf, "best_estimator_", clf)
     if not hasattr(fitted, "steps"):
         return
-    for _, step in fitted.steps[:-1]:
-        if hasattr(step, "transform"):  # "passthrough" has none
-            X = step.transform(X)
+    for _, stage in fitted.steps[:-1]:
+        if hasattr(stage, "transform"):  # "passthrough" has none
+            X = stage.transform(X)
             yield X
     yield from _stages(fitted.steps[-1][1], X)
 
@@ -266,7 +267,7 @@ def cross_fitted(
     given = None if whole.probabilities is None else whole.probabilities.copy()
     ranks = None if whole.ranks is None else whole.ranks.copy()
     all_ranks = [whole.ranks]
-    for part in parts:
+    for number, part in enumerate(parts, start=1):
         train = np.flatnonzero(part.train)
         with unsaid():  # what there is to say was said when the classifier was fitted
             refitted = unfitted(clf).fit(
@@ -286,6 +287,7 @@ def cross_fitted(
             own_ranks = aligned(one, one[part.train], other[part.train])[:, 0]
         ranks = _filled(ranks, own_ranks, part.rows)
         all_ranks.append(own_ranks)
+        step(f"classifier refitted without fold {number} of {len(parts)}")
     ranked = None if ranks is None else np.array(all_ranks, dtype=np.float64)
     return Predicted(held_out, own, np.array(clones), Scores(given, ranks), ranked)
 
@@ -342,7 +344,11 @@ def unfitted(clf: Any) -> Any:
 
 def _chosen(clf: PairClassifier) -> dict[str, Any]:
     """Return what a classifier chose, as parameters."""
-    chosen: dict[str, Any] = {"pairing": clf.pairing_, "n_classes": clf.classes_.size}
+    chosen: dict[str, Any] = {
+        "pairing": clf.pairing_,
+        "n_classes": clf.classes_.size,
+        "verbose": 0,  # whoever refits says so
+    }
     if clf.estimator_ is not None:
         return chosen | {"estimator": clone(clf.estimator_)}
     chosen["estimator"] = None

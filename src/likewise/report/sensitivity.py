@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._types import FloatArray
+from likewise._verbose import step, tells_if_asked
 from likewise.engines import Block, MemoryEngine
 from likewise.engines.kernels import decide
 from likewise.statements.labels import WeakLabels, locate
@@ -108,12 +109,14 @@ class PriorSensitivity:
         return f"{count} of {turning.size} coefficients {verb} sign"
 
 
+@tells_if_asked
 def prior_sensitivity(
     clf: "SUClassifier | SUClassifierCV",
     X: Any,
     y: WeakLabels,
     *,
     priors: ArrayLike | None = None,
+    verbose: bool | int = 0,
 ) -> PriorSensitivity:
     """Refit a classifier over a grid of priors and tell how much changes.
 
@@ -131,6 +134,8 @@ def prior_sensitivity(
     priors : array-like of floats, optional
         Shares of class +1, none of them 0.5. By default 25 values that span the interval of the
         estimated prior, or 0.1 to either side of a given one, on its side of 0.5.
+    verbose : bool or int, default 0
+        Whether to print a line on every prior that the classifier is refitted at.
 
     Returns
     -------
@@ -230,9 +235,11 @@ def _squared_weights(engine: MemoryEngine, model: "SUClassifier", grid: FloatArr
 
 
 def _refitted_weights(model: "SUClassifier", X: Any, y: WeakLabels, grid: FloatArray) -> FloatArray:
-    return np.array(
-        [_weights_of(clone(model).set_params(prior=float(prior)).fit(X, y)) for prior in grid]
-    )
+    found = []
+    for prior in grid:
+        found.append(_weights_of(clone(model).set_params(prior=float(prior)).fit(X, y)))
+        step(f"refitted at prior {prior:.3f}")
+    return np.array(found)
 
 
 def _weights_of(model: "SUClassifier") -> FloatArray:

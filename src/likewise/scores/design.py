@@ -1,6 +1,6 @@
-"""Rows as a linear score sees them: centred and scaled columns and a one, without a copy.
+"""Rows as a linear score sees them: centered and scaled columns and a one, without a copy.
 
-Standardising the weights instead of the rows costs nothing and keeps sparse rows sparse.
+Standardizing the weights instead of the rows costs nothing and keeps sparse rows sparse.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["Design", "column_moments"]
 
 @dataclass(frozen=True)
 class Design:
-    """A table of rows with a centre and a scale for every column.
+    """A table of rows with a center and a scale for every column.
 
     Attributes
     ----------
@@ -41,23 +41,23 @@ class Design:
         return np.asarray(self.rows @ slopes + (weights[-1] - self.mean @ slopes))
 
     def pull(self, values: FloatArray) -> FloatArray:
-        """Return ``[x, 1]' values`` over the standardised rows, shape (n_features + 1, m)."""
+        """Return ``[x, 1]' values`` over the standardized rows, shape (n_features + 1, m)."""
         total = values.sum(axis=0)
         slopes = (self.rows.T @ values - np.outer(self.mean, total)) / self.scale[:, None]
         return np.vstack([slopes, total])
 
     def take(self, positions: Any) -> "Design":
-        """Return some of the rows under the same centre and scale."""
+        """Return some of the rows under the same center and scale."""
         return Design(take_rows(self.rows, positions), self.mean, self.scale)
 
     def dense(self) -> FloatArray:
-        """Return the standardised rows."""
+        """Return the standardized rows."""
         return np.asarray(
             self.standardise(self.rows.toarray() if is_sparse(self.rows) else self.rows)
         )
 
     def standardise(self, rows: Any) -> Any:
-        """Centre and scale other dense rows, of any library of arrays."""
+        """Center and scale other dense rows, of any library of arrays."""
         return (rows - like(rows, self.mean)) / like(rows, self.scale)
 
 

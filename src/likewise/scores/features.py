@@ -18,7 +18,7 @@ _LARGEST = 1e150
 _LENGTH = 10.0
 """Length of a kernel feature vector: makes the same penalties fit both kinds of features."""
 _MOST_LEARNING_ROWS = 20_000
-"""Rows that centre, scale and landmarks are taken from at most."""
+"""Rows that center, scale and landmarks are taken from at most."""
 
 
 def check_magnitude(X: Any) -> None:
@@ -43,7 +43,7 @@ def check_magnitude(X: Any) -> None:
 
 
 def column_scale(rows: Any) -> tuple[FloatArray, FloatArray]:
-    """Return centre and scale of every column: unit deviation, but rare dummies stay small.
+    """Return center and scale of every column: unit deviation, but rare dummies stay small.
 
     A dummy variable that is hardly ever one would be blown up to unit deviation; its scale is the
     geometric mean of its deviation and of half its range.
@@ -71,7 +71,7 @@ def _dense_row(row: Any) -> FloatArray:
 class RadialFeatures(TransformerMixin, BaseEstimator):
     """Radial (Gaussian-kernel) features of squashed columns, by the Nystroem method.
 
-    Columns are centred, scaled and squashed by asinh, so that long tails do not make every row a
+    Columns are centered, scaled and squashed by asinh, so that long tails do not make every row a
     stranger to the kernel.
 
     Parameters

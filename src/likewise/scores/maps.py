@@ -31,7 +31,7 @@ _MOST_KERNEL_FEATURES = 2000
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """What a score is linear in: the standardised columns, or a transformer's.
+    """What a score is linear in: the standardized columns, or a transformer's.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class FeatureMap:
         return Design(rows, self.mean, self.scale)
 
     def standardise(self, rows: Any) -> Any:
-        """Return dense rows of any library as the score sees them, centred and scaled."""
+        """Return dense rows of any library as the score sees them, centered and scaled."""
         if self.transformer is None:
             return Design(rows, self.mean, self.scale).standardise(rows)
         return self.design(to_numpy(rows)).dense()

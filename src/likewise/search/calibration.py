@@ -143,7 +143,7 @@ def narrowest(values: FloatArray, weights: FloatArray, level: float) -> tuple[fl
     Returns
     -------
     low, high : float
-        Each value stands for a cell that reaches half way to its neighbours.
+        Each value stands for a cell that reaches half way to its neighbors.
     """
     middles = (values[1:] + values[:-1]) / 2
     ends = 2 * values[0] - middles[0], 2 * values[-1] - middles[-1]

@@ -17,6 +17,7 @@ from sklearn.pipeline import FeatureUnion
 from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import HeldOut, Likelihood, log_probabilities
 from likewise.scores.design import Design
 from likewise.scores.maps import FeatureMap
@@ -165,6 +166,7 @@ def compare_counts(
             tried.append(count)
             evidence.append(found)
             totals = [float(one.sum()) for one in evidence]
+            step(f"{count} classes tried: {totals[-1] / max(n_judged, 1.0):.4f} nats per statement")
             if int(np.argmax(totals)) < len(totals) - _PATIENCE:
                 break
     return ClassCount(tuple(tried), np.array(evidence), max(n_judged, 1.0))
@@ -265,7 +267,7 @@ class _Compared:
         return replace(self.settings, n_classes=count).likelihood(self.some.statements, self.known)
 
     def objective(self, count: int) -> float:
-        """Return the penalised log-likelihood that so many classes reach, in nats."""
+        """Return the penalized log-likelihood that so many classes reach, in nats."""
         likelihood = self.likelihood(count)
         found = list(self._path(Sample(self.design, likelihood), self._alphas(count)[:2]))
         return -found[-1].objective * likelihood.size

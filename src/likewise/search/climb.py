@@ -49,7 +49,7 @@ class Climbed:
     weights : array of shape (n_features + 1, m)
         One column for two classes, one per class for more; the intercepts are the last row.
     objective : float
-        Penalised negative log-likelihood, in nats per pair.
+        Penalized negative log-likelihood, in nats per pair.
     beliefs : Beliefs
         At these weights.
     """
@@ -60,7 +60,7 @@ class Climbed:
 
 
 class _Objective:
-    """The penalised likelihood as a function of one flat vector."""
+    """The penalized likelihood as a function of one flat vector."""
 
     def __init__(
         self, sample: Sample, alpha: float, shape: tuple[int, ...], near: Beliefs | None
@@ -88,7 +88,7 @@ def climb(
     near: Beliefs | None = None,
     effort: Effort = _SEARCH,
 ) -> Climbed:
-    """Maximise the penalised likelihood from a starting point.
+    """Maximize the penalized likelihood from a starting point.
 
     Parameters
     ----------

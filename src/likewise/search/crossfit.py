@@ -5,7 +5,7 @@ models of folds find their own way down the penalties, so that what noise sugges
 confirmed by the others. With many, noise makes no optimum that could be mistaken for the classes',
 and folds start from the model of all rows, so that all are in one optimum: weak signals need that.
 
-Scores of different folds come from different models; they are brought to one centre and scale
+Scores of different folds come from different models; they are brought to one center and scale
 before they are used together, since a shift between folds would look like alikeness of pairs.
 """
 
@@ -246,7 +246,7 @@ def _order_like(centred: FloatArray, scores: FloatArray) -> NDArray[np.intp]:
 
 
 def aligned(scores: FloatArray, training: FloatArray, target: FloatArray) -> FloatArray:
-    """Move and scale scores so that those of training rows get the centre and scale of others.
+    """Move and scale scores so that those of training rows get the center and scale of others.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Any classifier learns from statements, by expectation maximisation.
+"""Any classifier learns from statements, by expectation maximization.
 
 E-step: what statements imply of the rows, given class probabilities. M-step: the classifier is
 fitted to every row once per class, weighted by what is implied. Probabilities come from models that
@@ -20,6 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_probabilities
 from likewise.engines.rows import take_rows
 from likewise.scores.maps import FeatureMap
@@ -100,7 +101,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Run:
-    """Where expectation maximisation stands without a fold.
+    """Where expectation maximization stands without a fold.
 
     Attributes
     ----------
@@ -140,7 +141,6 @@ def learn_model(
     *,
     known: IntArray | None = None,
     start: FloatArray | None = None,
-    verbose: bool = False,
 ) -> tuple[Learned, History]:
     """Learn any classifier from statements.
 
@@ -156,8 +156,6 @@ def learn_model(
         Classes of single rows; -1 where nothing is known.
     start : array of shape (n_rows, n_classes), optional
         Log-probabilities to begin at; by default what statements alone imply.
-    verbose : bool
-        Whether to print a line on every round.
 
     Returns
     -------
@@ -175,7 +173,7 @@ def learn_model(
     # Threads of many small fits would wait for each other longer than they work.
     limits = threadpool_limits(1 if likelihood.n_rows < _MANY_ROWS else None)
     with limits, Parallel(n_jobs=settings.n_jobs) as parallel:
-        runs, evidence, history = _rounds(task, runs, likelihood, parallel, verbose)
+        runs, evidence, history = _rounds(task, runs, likelihood, parallel)
         scores = parallel(delayed(_score_fold)(task, run) for run in runs)
         candidate = _candidate(likelihood, parts, scores, evidence)
         features = _fit_whole(task, likelihood, candidate, seeds[0])
@@ -290,7 +288,6 @@ def _rounds(
     runs: list[_Run],
     likelihood: Likelihood,
     parallel: Parallel,
-    verbose: bool,
 ) -> tuple[list[_Run], FloatArray, History]:
     """Go round until nothing changes or held-out statements are explained worse.
 
@@ -314,20 +311,15 @@ def _rounds(
         evidence.append(np.array([one for _, one in found]))
         reached.append(float(evidence[-1].sum()) / n_judged)
         changes.append(_change(before[-1], runs))
-        if verbose:
-            print(_line(reached, changes), flush=True)  # noqa: T201 - the user asked for it
+        step(
+            f"round {len(reached)}: {reached[-1]:.4f} nats per held-out statement, class "
+            f"probabilities changed by {changes[-1]:.4f}"
+        )
         best = int(np.argmax(reached))
         if changes[-1] < _SETTLED or len(reached) - 1 - best >= _PATIENCE:
             break
     converged = changes[-1] < _SETTLED
     return before[best], evidence[best], History(reached, changes, best, converged)
-
-
-def _line(reached: Sequence[float], changes: Sequence[float]) -> str:
-    return (
-        f"[PairClassifier] round {len(reached)}: {reached[-1]:.4f} nats per held-out statement, "
-        f"class probabilities changed by {changes[-1]:.4f}"
-    )
 
 
 def _change(before: Sequence[_Run], after: Sequence[_Run]) -> float:

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import chi2
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import Beliefs
 from likewise.beliefs.table import TableLikelihood
 from likewise.search.calibration import CROSS_FITTED, calibrate, calibrate_classes
@@ -53,9 +54,10 @@ def calibrated(learned: Learned, level: float) -> Calibrated:
     -------
     Calibrated
     """
-    if learned.likelihood.n_classes == 2:
-        return _calibrate_two(learned, level)
-    return _calibrate_more(learned, level)
+    calibrate_any = _calibrate_two if learned.likelihood.n_classes == 2 else _calibrate_more
+    found = calibrate_any(learned, level)
+    step("probabilities calibrated")
+    return found
 
 
 def _calibrate_two(learned: Learned, level: float) -> Calibrated:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import HeldOut, Likelihood
 from likewise.engines.rows import is_sparse
 from likewise.scores.features import RadialFeatures
@@ -156,6 +157,7 @@ class _Search:
         if some.is_whole and self.settings.n_classes == 2:
             pool += _sums(pool, likelihood, parts)
         best = max(pool, key=_information)
+        step(f"{best.features.name} features chosen")
         selection = _selection(pool, best)
         if not some.is_whole:
             return self._learn_from_more(best, selection, likelihood.size, source, sample)
@@ -261,7 +263,7 @@ def _counts_of(source: SourceRows) -> tuple[int, int]:
 def _warn_unless(converged: bool, alpha: float, promise: float) -> None:
     if not converged:
         warnings.warn(
-            f"The pair likelihood was not minimised (alpha={alpha:g}): a decrease of about "
+            f"The pair likelihood was not minimized (alpha={alpha:g}): a decrease of about "
             f"{promise:.1e} nats per pair is left; raise the penalty, or drop features.",
             ConvergenceWarning,
             stacklevel=2,
@@ -285,6 +287,8 @@ def _cross_fit_map(
         np.random.RandomState(seed),
         own_ways=likelihood.size < max(_FEW_PAIRS, _FEW_PER_COLUMN * rows.shape[1]),
     )
+    best = max(candidates, key=lambda one: one.information)
+    step(f"{name} features tried: {best.information:.4f} nats per held-out statement")
     return features, candidates
 
 

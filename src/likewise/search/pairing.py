@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from likewise._types import FloatArray
+from likewise._verbose import step
 from likewise.beliefs.base import Beliefs, Likelihood, log_probabilities
 
 __all__ = ["PairingTest", "compare_pairings"]
@@ -86,6 +87,7 @@ def compare_pairings(scores: FloatArray, likelihood: Likelihood) -> PairingTest:
     PairingTest
     """
     found = _fit(scores, likelihood)
+    step("random pairing tested")
     p_value = float(chi2.sf(found.statistic, df=likelihood.n_classes - 1))
     n_similar = int(likelihood.links.is_similar.sum())
     smallest = n_similar * float(found.expected.min())
@@ -161,7 +163,7 @@ def _simulated_p_value(scores: FloatArray, likelihood: Likelihood, found: _Fitte
 def _best(
     scores: FloatArray, likelihood: Likelihood, start: FloatArray
 ) -> tuple[FloatArray, Beliefs]:
-    """Maximise over scale and offsets."""
+    """Maximize over scale and offsets."""
     near: list[Beliefs | None] = [None]
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:

@@ -1,6 +1,6 @@
 """Linear scores of two classes from rows that an engine holds, by few passes over them.
 
-The penalised pair likelihood is minimised by Newton's method. `likewise.beliefs.fresh` profiles the
+The penalized pair likelihood is minimized by Newton's method. `likewise.beliefs.fresh` profiles the
 share of the majority class out, which would take passes of its own; here the share q and a
 multiplier m are unknowns beside the weights. With ``eta = sigmoid(z)``, the sum ::
 
@@ -48,7 +48,7 @@ _SMALLEST_VALUE = 1e-2
 """Nats per pair that decreases are compared with at least: without classes there are none."""
 
 Standardise = Callable[[Any], Any]
-"""From a block's rows to the features that scores are linear in, centred and scaled."""
+"""From a block's rows to the features that scores are linear in, centered and scaled."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class State:
     Attributes
     ----------
     weights : array of shape (d + 1,)
-        Of the standardised features; the intercept is the last.
+        Of the standardized features; the intercept is the last.
     common : array of shape (2,) or (3,)
         The share q, the multiplier m and, for freely formed pairs, the log-odds of the second
         class among them.
@@ -209,7 +209,7 @@ class _Step:
     Attributes
     ----------
     value : float
-        The penalised likelihood, shares profiled out to second order, in nats per pair.
+        The penalized likelihood, shares profiled out to second order, in nats per pair.
     step : array of shape (d + 1 + c,)
     promise : float
         Decrease that the quadratic model expects of the step.
@@ -306,7 +306,7 @@ class Fit:
     Attributes
     ----------
     state : State
-        The minimiser.
+        The minimizer.
     last : State
         Where the last pass was taken: a step short of it.
     totals : Totals
@@ -326,7 +326,7 @@ class Fit:
 
 
 def minimise_by_passes(engine: Engine, standardise: Standardise, alpha: float, start: State) -> Fit:
-    """Minimise the penalised likelihood of the rows of an engine.
+    """Minimize the penalized likelihood of the rows of an engine.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def minimise_by_passes(engine: Engine, standardise: Standardise, alpha: float, s
     alpha : float
         Ridge penalty of all weights but the intercept.
     start : State
-        Near the minimiser, as one that was found on a sample.
+        Near the minimizer, as one that was found on a sample.
 
     Returns
     -------

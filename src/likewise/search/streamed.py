@@ -1,7 +1,7 @@
 """Linear scores from statements about a table that is read block by block, by few passes.
 
-Statements, beliefs and one score per row are in memory; features are not. The penalised likelihood
-is minimised by L-BFGS whose first metric is the information in the statements: with g the slopes
+Statements, beliefs and one score per row are in memory; features are not. The penalized likelihood
+is minimized by L-BFGS whose first metric is the information in the statements: with g the slopes
 of the likelihood in the scores, ``X' diag(g^2) X`` is its curvature as far as rows of one statement
 are not alike in their features. A step takes two passes, one for the scores of its direction and
 one for the gradient; how far to go along it is found in memory.
@@ -129,7 +129,7 @@ class TableScores:
         return scores
 
     def pull(self, values: FloatArray) -> FloatArray:
-        """Return ``[x, 1]' values`` over the standardised rows, (n_features + 1, m)."""
+        """Return ``[x, 1]' values`` over the standardized rows, (n_features + 1, m)."""
         (sums,) = self.engine.map_reduce_with(values, _puller(self.features))
         return _standardised(self.features, np.asarray(sums))
 
@@ -155,7 +155,7 @@ def _scorer(features: FeatureMap, weights: FloatArray) -> Callable[[Block], Floa
 
 
 def _puller(features: FeatureMap) -> ValuedKernel:
-    """Return the kernel of ``[x, 1]' values`` over features that are not standardised."""
+    """Return the kernel of ``[x, 1]' values`` over features that are not standardized."""
 
     def kernel(block: Block, values: Any) -> Sums:
         rows = block.tables[0]
@@ -173,7 +173,7 @@ def _on_host(block: Block) -> Any:
 
 
 def _standardised(features: FeatureMap, sums: FloatArray) -> FloatArray:
-    """Return ``[x, 1]' values`` as it is after every column was centred and scaled."""
+    """Return ``[x, 1]' values`` as it is after every column was centered and scaled."""
     total = sums[-1]
     slopes = (sums[:-1] - np.outer(features.mean, total)) / features.scale[:, None]
     return np.vstack([slopes, total])
@@ -199,7 +199,7 @@ class Minimised:
 def minimise_table(
     scores: TableScores, likelihood: Likelihood, alpha: float, start: FloatArray
 ) -> Minimised:
-    """Minimise the penalised likelihood of statements about all rows of a table.
+    """Minimize the penalized likelihood of statements about all rows of a table.
 
     Parameters
     ----------
@@ -209,11 +209,11 @@ def minimise_table(
     alpha : float
         Ridge penalty of all weights but the intercepts.
     start : array of shape (n_features + 1, m)
-        Near the minimiser, as one that was found on a sample.
+        Near the minimizer, as one that was found on a sample.
 
     Returns
     -------
-    Minimised
+    Minimized
     """
     objective = _Objective(likelihood, alpha)
     here = objective.at(start, scores.decide(start))
@@ -248,7 +248,7 @@ class _Point:
     scores, slopes : arrays of shape (n_rows, m)
         Slopes of the log-likelihood in the scores.
     value : float
-        Penalised negative log-likelihood, in nats per pair.
+        Penalized negative log-likelihood, in nats per pair.
     near : Beliefs or None
         Where a search nearby begins; None if anywhere.
     """
@@ -266,7 +266,7 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Objective:
-    """The penalised likelihood of all rows, once their scores are known."""
+    """The penalized likelihood of all rows, once their scores are known."""
 
     likelihood: Likelihood
     alpha: float

@@ -14,7 +14,7 @@ from likewise.statements.labels import WeakLabels, read_labels
 from likewise.statements.packing import labels_of
 from likewise.statements.statements import Statements
 
-__all__ = ["PairKFold", "deal_rows"]
+__all__ = ["PairKFold", "as_splitter", "deal_rows"]
 
 _LONGEST = 0.25
 """Share of a fold that rows which hang together may fill: they are of few classes, folds not."""
@@ -103,6 +103,13 @@ class PairKFold(BaseCrossValidator):
         folds = self.assign(y)
         for fold in range(self.n_splits):
             yield folds == fold
+
+
+def as_splitter(cv: Any) -> Any:
+    """Return a splitter: folds that keep pairs together for a number, five for None."""
+    if cv is None or isinstance(cv, Integral):
+        return PairKFold(5 if cv is None else int(cv))
+    return cv
 
 
 def deal_rows(

@@ -40,7 +40,7 @@ _SAMPLE_ENTRIES = 1 << 22
 """Numbers in the sample that solvers start from: 32 MiB, and passes over it cost next to nothing
 beside one over the rows of an engine for which it matters."""
 _SAMPLE_TOL = 1e-7
-"""Gap on the sample; its minimiser is farther from that of all rows than this."""
+"""Gap on the sample; its minimizer is farther from that of all rows than this."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class SUObjective:
 
     @property
     def is_sampled_whole(self) -> bool:
-        """Whether the sample is all there is, so that minimising over it is enough."""
+        """Whether the sample is all there is, so that minimizing over it is enough."""
         return self._stride == 1
 
     @property
@@ -239,7 +239,7 @@ def minimise_su_risk(
     tol: float,
     max_iter: int,
 ) -> Solution:
-    """Minimise the regularised SU risk, by the solver that fits the loss.
+    """Minimize the regularized SU risk, by the solver that fits the loss.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def _in_span(objective: SUObjective, span: Span) -> Summary:
 def _minimise_kinked(
     objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
 ) -> Solution:
-    """Minimise the double hinge, exactly where arrays over all rows fit into memory."""
+    """Minimize the double hinge, exactly where arrays over all rows fit into memory."""
     if isinstance(objective.engine, MemoryEngine):
         return minimise_double_hinge(objective.engine, linear, penalty, tol=tol, max_iter=max_iter)
     if objective.is_sampled_whole:
@@ -307,7 +307,7 @@ def _minimise_kinked(
 def _minimise_smooth(
     objective: SUObjective, linear: FloatArray, penalty: FloatArray, tol: float, max_iter: int
 ) -> Solution:
-    """Minimise a smooth loss, from the minimiser on a sample where there are many rows."""
+    """Minimize a smooth loss, from the minimizer on a sample where there are many rows."""
 
     def evaluate(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return objective.expand(objective.engine, linear, weights)

@@ -261,9 +261,9 @@ def error_bound(
     loss_bound: float,
     delta: float = 0.05,
 ) -> float:
-    """Return the paper's bound on the excess risk of the SU risk minimiser.
+    """Return the paper's bound on the excess risk of the SU risk minimizer.
 
-    With probability at least ``1 - delta``, the risk of the minimiser exceeds the best risk in the
+    With probability at least ``1 - delta``, the risk of the minimizer exceeds the best risk in the
     model class by at most ``C * (2 pi_s / sqrt(2 n_similar) + 1 / sqrt(n_unlabeled))`` with
     ``C = (4 lipschitz complexity + sqrt(2 loss_bound^2 log(4 / delta))) / |2 prior - 1|``.
 

@@ -1,4 +1,4 @@
-"""Tables with more columns than rows: the same minimisation in the span of the rows.
+"""Tables with more columns than rows: the same minimization in the span of the rows.
 
 A ridge penalty keeps the weights of the columns in the span of the rows and of the linear term, of
 which there are few: in an orthonormal basis of it neither decision values nor lengths change, and

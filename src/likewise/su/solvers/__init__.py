@@ -1,4 +1,4 @@
-"""Minimisers of ``mean phi(w.x) - c.w + (alpha / 2) |w|^2``; they know nothing of pairs."""
+"""Minimizers of ``mean phi(w.x) - c.w + (alpha / 2) |w|^2``; they know nothing of pairs."""
 
 from likewise.su.solvers.base import Solution, penalty_diagonal
 from likewise.su.solvers.closed_form import RidgePath, minimise_squared, ridge_weights

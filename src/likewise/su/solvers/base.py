@@ -1,4 +1,4 @@
-"""What every solver returns: a minimiser with a certificate."""
+"""What every solver returns: a minimizer with a certificate."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from likewise._types import FloatArray
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimiser of an objective, with the proof of how good it is.
+    """A minimizer of an objective, with the proof of how good it is.
 
     Attributes
     ----------

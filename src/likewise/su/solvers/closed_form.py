@@ -1,6 +1,6 @@
 """The squared loss in closed form.
 
-With the even part ``(z^2 + 1) / 4`` the minimiser solves ``(G + 2 alpha I) w = 2 c``, where G is
+With the even part ``(z^2 + 1) / 4`` the minimizer solves ``(G + 2 alpha I) w = 2 c``, where G is
 the mean outer product of the rows. One eigendecomposition serves every alpha and linear term
 (`RidgePath`); for a few of them, solving for each is quicker (`ridge_weights`). The solver sees G
 and c; it knows nothing of rows.
@@ -28,7 +28,7 @@ def ridge_weights(
     *,
     regularize_intercept: bool = True,
 ) -> FloatArray:
-    """Return the minimisers of `RidgePath` for one linear term and every alpha, (p, n_alphas).
+    """Return the minimizers of `RidgePath` for one linear term and every alpha, (p, n_alphas).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def minimise_squared(
     regularize_intercept: bool = True,
     tol: float = 1e-9,
 ) -> Solution:
-    """Return the minimiser of `RidgePath` for one alpha, with its objective and gap.
+    """Return the minimizer of `RidgePath` for one alpha, with its objective and gap.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ def _solve_each(
 
 
 class RidgePath:
-    """Minimisers of ``(w'Gw + 1) / 4 - c.w + (alpha / 2) |w|^2`` for any alpha and c.
+    """Minimizers of ``(w'Gw + 1) / 4 - c.w + (alpha / 2) |w|^2`` for any alpha and c.
 
     Parameters
     ----------
     gram : array of shape (p, p)
         Mean of ``x x'`` over rows x with a one behind their features.
     regularize_intercept : bool
-        Whether alpha penalises the last weight too.
+        Whether alpha penalizes the last weight too.
     """
 
     def __init__(self, gram: FloatArray, *, regularize_intercept: bool = True) -> None:
@@ -113,7 +113,7 @@ class RidgePath:
         self._values = np.maximum(values, 0.0)
 
     def solve(self, linear: FloatArray, alpha: float) -> FloatArray:
-        """Return the minimiser, shape (p,), for the linear term c and one alpha."""
+        """Return the minimizer, shape (p,), for the linear term c and one alpha."""
         if self._regularize_intercept:
             weights = self._ridge(2.0 * linear, alpha)
         else:
@@ -127,7 +127,7 @@ class RidgePath:
         return min(weights, other, key=lambda w: self._assess(w, linear, alpha)[1])
 
     def solution(self, linear: FloatArray, alpha: float, *, tol: float = 1e-9) -> Solution:
-        """Return the minimiser with its objective and gap; `tol` is for the gap."""
+        """Return the minimizer with its objective and gap; `tol` is for the gap."""
         weights = self.solve(linear, alpha)
         objective, gap = self._assess(weights, linear, alpha)
         return Solution(weights, objective, gap, n_iter=1, converged=gap <= tol)
@@ -159,6 +159,6 @@ def _assess(
     objective = 0.25 * (np.sum(weights * image, axis=-1) + 1.0) - weights @ linear
     objective += 0.5 * np.sum(penalty * weights**2, axis=-1)
     gradient = 0.5 * image - linear + penalty * weights
-    # Half the gradient times the step to the exact minimiser, in the penalty's norm.
+    # Half the gradient times the step to the exact minimizer, in the penalty's norm.
     gap = np.sum(gradient**2 / np.where(penalty > 0.0, 2.0 * penalty, 1.0), axis=-1)
     return objective, gap / np.maximum(1.0, np.abs(objective))

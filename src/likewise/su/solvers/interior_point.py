@@ -46,7 +46,7 @@ def minimise_double_hinge(
     tol: float = 1e-9,
     max_iter: int = 200,
 ) -> Solution:
-    """Minimise ``mean_U max(1, |z|) / 2 - linear.w + sum(penalty * w**2) / 2``.
+    """Minimize ``mean_U max(1, |z|) / 2 - linear.w + sum(penalty * w**2) / 2``.
 
     Parameters
     ----------

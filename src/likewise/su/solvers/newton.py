@@ -2,9 +2,9 @@
 
 The solver sees a function of the weights and a ridge penalty; it knows nothing of rows.
 
-With a small penalty the SU risk is steep: the minimiser is of the order of 1 / penalty, and on
+With a small penalty the SU risk is steep: the minimizer is of the order of 1 / penalty, and on
 that scale a loss such as the logistic looks like a function with a kink, on which Newton's method
-crawls. So when plain Newton steps fail, the solver follows the minimiser from a large penalty down
+crawls. So when plain Newton steps fail, the solver follows the minimizer from a large penalty down
 to the wanted one.
 """
 
@@ -72,7 +72,7 @@ def minimise_smooth(
     tol: float = 1e-9,
     max_iter: int = 200,
 ) -> Solution:
-    """Minimise ``evaluate(w) + sum(penalty * w**2) / 2``.
+    """Minimize ``evaluate(w) + sum(penalty * w**2) / 2``.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def minimise_smooth(
     penalty : array of shape (p,)
         Ridge penalty of each weight, zero for a free one.
     start : array of shape (p,), optional
-        Weights near the minimiser, if any are known.
+        Weights near the minimizer, if any are known.
     tol : float
         Relative gap at which to stop.
     max_iter : int
@@ -90,7 +90,7 @@ def minimise_smooth(
     Returns
     -------
     Solution
-        Its gap comes from the duality gap ``sum(gradient**2 / penalty) / 2`` over the penalised
+        Its gap comes from the duality gap ``sum(gradient**2 / penalty) / 2`` over the penalized
         weights; what is left of the gradient of a free one is charged at three times the weight.
     """
     budget = _Budget(evaluate, max_iter)
@@ -129,7 +129,7 @@ def _take_full_steps(
 
 
 def _follow_path(point: _Point, penalty: FloatArray, budget: _Budget) -> _Point:
-    """Go from the minimiser under a large penalty to near the one under `penalty`."""
+    """Go from the minimizer under a large penalty to near the one under `penalty`."""
     scale = max(1.0, 0.1 * float(np.mean(np.diag(point.hessian))) / float(np.max(penalty)))
     while scale > 1.0 and not budget.spent:
         point = _descend(point, scale * penalty, budget, _is_on_path)
@@ -170,7 +170,7 @@ def _is_on_path(here: _Point, step: FloatArray) -> bool:
 
 
 def _predict(point: _Point, penalty: FloatArray, scale: float, next_scale: float) -> FloatArray:
-    """Extrapolate the minimiser along its path to a smaller penalty.
+    """Extrapolate the minimizer along its path to a smaller penalty.
 
     ``scale * weights`` is nearly constant along the path where the objective is steep, so that is
     what is extrapolated linearly: its derivative is ``w - scale * H^-1 (penalty * w)``.
@@ -186,7 +186,7 @@ def _newton_step(here: _Point) -> FloatArray:
 
 
 def _shrink(value: float, slope: float, trial_value: float) -> float:
-    """Return the factor that minimises the parabola through the two values and the slope."""
+    """Return the factor that minimizes the parabola through the two values and the slope."""
     curvature = trial_value - value - slope
     best = -slope / (2.0 * curvature) if curvature > 0 else 0.5
     return float(np.clip(best, 0.1, 0.5))

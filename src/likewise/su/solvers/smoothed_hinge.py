@@ -6,7 +6,7 @@ kinks are rounded to that width, which shrinks as Newton's steps do. The derivat
 function lies in [-1/2, 1/2], which makes it a dual point of the exact problem: the duality gap is
 that of the double hinge itself.
 
-Near the minimiser most rows stay on their side of the kinks, where their loss is linear. So in the
+Near the minimizer most rows stay on their side of the kinks, where their loss is linear. So in the
 end the few rows near a kink are fetched, all others are summed up, and what is left is a problem of
 the same form in memory. A linear piece is never above the loss, so the bound of that problem holds
 for all rows.
@@ -53,7 +53,7 @@ def minimise_smoothed_hinge(
     tol: float = 1e-9,
     max_iter: int = 200,
 ) -> Solution:
-    """Minimise ``mean_U max(1, |z|) / 2 - linear.w + sum(penalty * w**2) / 2`` from near by.
+    """Minimize ``mean_U max(1, |z|) / 2 - linear.w + sum(penalty * w**2) / 2`` from near by.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def minimise_smoothed_hinge(
     sample : array of shape (n_sampled, n_features)
         Some of those rows.
     start : array of shape (n_features + 1,)
-        Weights near the minimiser, such as that of the sample.
+        Weights near the minimizer, such as that of the sample.
     tol : float
         Relative duality gap at which to stop.
     max_iter : int
@@ -172,7 +172,7 @@ class _Search:
         )
 
     def _solve_near(self, here: "_Expansion", tol: float) -> tuple[FloatArray, float]:
-        """Fetch the rows near a kink and minimise as if the others stayed on their sides.
+        """Fetch the rows near a kink and minimize as if the others stayed on their sides.
 
         Returns the weights and a lower bound on the minimum over all rows.
         """
