@@ -155,6 +155,7 @@ def test_a_fit_that_warns_of_it_says_it_once(refuse: Run) -> None:
     assert "its accuracy cannot be told" in refuse(*REPORT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_more_than_two_classes_have_a_recall_each(succeed: Run) -> None:
     succeed("fit", "rows.csv", "pairs.csv", "--classes", "3", "-o", "model.skops")
@@ -219,6 +220,7 @@ def test_bad_options_are_named(
         assert word in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_a_classifier_that_was_saved_without_a_pipeline_is_judged_too(
     model: Path, succeed: Run

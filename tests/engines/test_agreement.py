@@ -142,6 +142,7 @@ def test_of_very_many_rows_some_of_each_fold_are_counted_on(
         np.testing.assert_allclose(found[fold], expected, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_sample")
 def test_cross_validation_by_refitting_agrees(
     engine: Engine, draw_waveform: Draw, tolerance: float
@@ -203,6 +204,7 @@ def test_only_dissimilar_pairs_are_enough(engine: Engine, tolerance: float) -> N
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_sample")
 def test_refitting_without_folds_agrees_with_both_kinds(
     engine: Engine, both: Drawn, tolerance: float

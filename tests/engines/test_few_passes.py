@@ -36,6 +36,7 @@ def fit_double_hinge(
     return few, minimise_double_hinge(engine, linear, penalty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [1e-1, 1e-4, 1e-7])
 @pytest.mark.parametrize("regularize", [True, False])
 def test_the_double_hinge_is_minimised_in_few_passes(

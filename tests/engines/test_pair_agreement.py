@@ -29,6 +29,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_engine, "_HOST_BYTES", 21 * 16 * 8)
 
 
+@pytest.mark.slow
 def test_the_prior_is_estimated_from_rows_of_the_source(
     draw_waveform: Draw, tmp_path: Path
 ) -> None:
@@ -50,8 +51,8 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     "settings",
     [
         {"features": "linear", "pairing": "random"},
-        {"features": "linear", "pairing": "free"},
-        {"features": PCA(4), "pairing": "random"},
+        pytest.param({"features": "linear", "pairing": "free"}, marks=pytest.mark.slow),
+        pytest.param({"features": PCA(4), "pairing": "random"}, marks=pytest.mark.slow),
     ],
     ids=["linear", "free", "transformer"],
 )
@@ -69,6 +70,7 @@ def test_pair_classifiers_learn_the_same_from_all_rows(
     assert found.n_passes_ is None or found.n_passes_ <= 15
 
 
+@pytest.mark.slow
 def test_pair_classifiers_read_few_rows_whole(
     engine: Engine, draw_waveform: Draw, tolerance: float
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_pair_classifier_names_what_is_not_finite(draw_waveform: Draw, tmp_pat
         clf.fit(source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [lw.prior.PairMomentPrior, lw.prior.PairLikelihoodPrior])
 def test_priors_agree(
     engine: Engine,

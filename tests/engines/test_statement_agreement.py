@@ -117,6 +117,7 @@ def in_memory(case: Any, clf: Any, stated: Stated) -> Any:
     return _IN_MEMORY[case]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_are_many")
 @pytest.mark.parametrize(
     ("drawn", "settings"),

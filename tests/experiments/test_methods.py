@@ -20,6 +20,7 @@ def task() -> Task:
     return draw_task(DRAW)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_learns_from_an_easy_sample_the_same_each_time(method: str) -> None:
     first = learn(DRAW, method)

@@ -24,6 +24,7 @@ def untimed(record: Record) -> Record:
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_trial_depends_on_its_settings_alone(method: str) -> None:
     first = run("gaussians", 60, method, 0)

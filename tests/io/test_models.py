@@ -56,6 +56,7 @@ def test_the_same_model_makes_the_same_bytes(tmp_path: Path, model: Model) -> No
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", [lw.SUClassifier, lw.SUClassifierCV])
 @pytest.mark.parametrize(
     "estimator", [None, PairMomentPrior(random_state=0), KernelMeanPrior("km1", lambda_left=1.5)]

@@ -130,6 +130,7 @@ def test_fresh_pairs_are_learned_from() -> None:
     assert net.row_proba_.shape == (380, 2)
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_found() -> None:
     sample = blobs(n_rows=250, n_pairs=900, wrong=0.15)
     net = PairNetClassifier(Net, 3, error_rate="auto", **{**QUICK, "max_steps": 120}).fit(
@@ -177,6 +178,7 @@ class OwnData(torch.utils.data.Dataset[Any]):
         return self.rows[number], -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tensor", "dict", "dataset", "images"])
 def test_rows_may_have_many_forms(three: Blobs, kind: str) -> None:
     rows: dict[str, Any] = {
@@ -192,6 +194,7 @@ def test_rows_may_have_many_forms(three: Blobs, kind: str) -> None:
     assert net.predict_proba(rows[kind]).shape == (300, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consistency", [None, lambda rows: rows + 0.1 * torch.randn_like(rows)])
 def test_consistency_may_be_another(three: Blobs, consistency: Any) -> None:
     net = PairNetClassifier(Net, 3, consistency=consistency, restarts=1, moves=0, **QUICK)

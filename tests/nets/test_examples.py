@@ -23,6 +23,7 @@ def test_digits_are_learned_from_two_thousand_answers(capsys: pytest.CaptureFixt
     assert _right("digits", capsys) >= 0.93
 
 
+@pytest.mark.slow
 def test_the_digits_example_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

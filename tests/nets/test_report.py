@@ -1,6 +1,7 @@
 """The label-free report takes nets as it takes all classifiers."""
 
 import numpy as np
+import pytest
 from torch import nn
 
 import likewise as lw
@@ -8,6 +9,7 @@ from likewise.nets import PairNetClassifier
 from tests.nets.samples import blobs
 
 
+@pytest.mark.slow
 def test_the_accuracy_of_a_net_on_images_is_told_without_labels() -> None:
     sample = blobs(n_rows=250, n_pairs=300, n_classes=2)
     images = sample.X.reshape(-1, 1, 1, 2)

@@ -62,6 +62,7 @@ def test_the_baseline_is_the_share_of_the_majority(report: lw.LabelFreeReport) -
     assert "majority-class baseline" in str(report)
 
 
+@pytest.mark.slow
 def test_exaggerated_probabilities_are_seen(sample: SUSample, labeled: LogisticRegression) -> None:
     class Exaggerating(LogisticRegression):
         def predict_proba(self, X: Any) -> Any:
@@ -80,6 +81,7 @@ def test_exaggerated_probabilities_are_seen(sample: SUSample, labeled: LogisticR
     assert told.error > 2.0 * fair.error
 
 
+@pytest.mark.slow
 def test_decision_values_rank_rows_too_and_bare_classes_do_not(sample: SUSample) -> None:
     X, y = lw.datasets.make_gaussians(2000, separation=2.5, random_state=9)
     svm = LinearSVC().fit(X, y)
@@ -97,6 +99,7 @@ def test_decision_values_rank_rows_too_and_bare_classes_do_not(sample: SUSample)
     np.testing.assert_allclose(bare.confusion, ranked.confusion)
 
 
+@pytest.mark.slow
 def test_classes_that_are_several_in_one_make_the_report_doubtful() -> None:
     X, y, _, _ = draw_three(250, 0)
     with pytest.warns(lw.exceptions.ClassesWarning):
@@ -107,6 +110,7 @@ def test_classes_that_are_several_in_one_make_the_report_doubtful() -> None:
     assert "with 3, held-out pairs are more probable" in check.text
 
 
+@pytest.mark.slow
 def test_more_classes_have_a_page_without_curves() -> None:
     X, y, _, _ = draw_three(250, 0)
     clf = quick(n_classes=3, alphas=[0.01]).fit(X, y)

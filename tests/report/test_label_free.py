@@ -94,6 +94,7 @@ def test_learners_from_pairs_are_refitted_without_the_rows_they_are_judged_on(
     assert abs(found.accuracy.value - clf.score(sample.X_test, sample.y_test)) < 0.05
 
 
+@pytest.mark.slow
 def test_a_learner_that_learns_its_pairs_by_heart_is_found_out(sample: SUSample) -> None:
     """Judged on what it saw it looks better than cross-fitted, and better than it is."""
     pool = make_gaussians(3000, n_features=30, separation=4.0, random_state=1)
@@ -104,6 +105,7 @@ def test_a_learner_that_learns_its_pairs_by_heart_is_found_out(sample: SUSample)
     assert honest.pair_agreement.value < seen.pair_agreement.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [-1, 1])
 def test_a_constant_classifier_is_as_good_as_the_majority_class(
     sample: SUSample, label: int

@@ -52,6 +52,7 @@ def encoder(**options: Any) -> Any:
     return make_column_transformer((OneHotEncoder(**options), ["cat"]), remainder="passthrough")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_pairs", [True, False])
 def test_a_pipeline_with_an_encoder_is_judged_on_a_frame_with_words(
     sample: SUSample, same_pairs: bool

@@ -126,11 +126,7 @@ def propagate(
 
 
 def _matched(fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray) -> Propagated:
-<<<<<<< HEAD
-    """Sum over couples that share no unknown, in closed form: small tables live by it."""
-=======
     """Sum over couples that share no unknown in closed form: the inner loop of small tables."""
->>>>>>> w16
     nodes, beliefs = _normalised(fields)
     of_left, of_right = beliefs[:, edges.left], beliefs[:, edges.right]
     slope = on - off
