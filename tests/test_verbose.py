@@ -65,6 +65,7 @@ def test_numbers_of_classes_and_rounds_are_counted(asked: Any, capsys: Any) -> N
     assert "round 1: " in "\n".join(lines_of(capsys, "PairClassifier"))
 
 
+@pytest.mark.slow
 def test_a_report_talks_for_the_copies_that_it_refits(told: Any, capsys: Any) -> None:
     clf = pair(pairing="random").fit(*told).set_params(verbose=1)
     lw.label_free_report(clf, *told, random_state=0)

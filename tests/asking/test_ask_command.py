@@ -115,6 +115,7 @@ def test_it_shows_the_address_opens_it_and_ends_quietly(folder: Path, opened: li
     assert len(opened) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interrupted")
 def test_the_next_command_learns_from_the_same_columns(folder: Path) -> None:
     fill(folder, count=10)
@@ -212,6 +213,7 @@ def test_answers_are_exported_as_fit_takes_them(folder: Path) -> None:
     assert not (folder / "pairs.people.csv").exists()
 
 
+@pytest.mark.slow
 def test_how_people_answered_is_exported_beside_the_answers(folder: Path) -> None:
     close_gap(folder)
     fill(folder, people=("Ann", "Ben"), count=60)
@@ -294,6 +296,7 @@ def program(table: str) -> Iterator[Program]:
             running.process.communicate(timeout=30)
 
 
+@pytest.mark.slow
 def test_control_c_ends_it_and_says_what_is_saved(folder: Path) -> None:
     with program("rows.csv") as running, running.client() as client:
         asked = questions(client, "Ann")

@@ -68,6 +68,7 @@ def test_questions_put_an_open_row_beside_a_sure_one() -> None:
     assert np.mean([highest[question.left] for question in questions]) < highest.mean()
 
 
+@pytest.mark.slow
 def test_a_share_of_questions_is_about_random_rows() -> None:
     X, y = gaussians(300)
     asker = QuickAsker(X, random_share=0.5, random_state=0)
@@ -251,6 +252,7 @@ def test_the_gain_is_read_off_the_curve() -> None:
     assert expected_gain(points[:3]) is None
 
 
+@pytest.mark.slow
 def test_progress_estimates_the_accuracy() -> None:
     X, y = gaussians(250)
     asker = Asker(X, random_state=0)

@@ -193,6 +193,7 @@ def test_many_threads_and_two_stores_on_one_file_lose_and_double_nothing(path: P
         store.close()
 
 
+@pytest.mark.slow
 def test_two_programs_may_make_the_file_at_once(path: Path) -> None:
     code = (
         "import sys; from likewise.asking.store import AnswerStore; sys.stdin.readline()\n"

@@ -128,6 +128,7 @@ def test_the_minority_class_as_positive_mirrors_everything(draw_waveform: Draw) 
     assert larger.score(X, sample.y_test) > 0.85
 
 
+@pytest.mark.slow
 def test_without_calibration_the_model_of_all_rows_is_used_as_it_is(draw_waveform: Draw) -> None:
     sample = draw_waveform(300, 300)
     plain, raw = (quick(calibrate=flag).fit(*sample.pack()) for flag in (True, False))

@@ -100,6 +100,7 @@ def test_three_classes_are_named(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(clf.prior_, [0.2, 0.3, 0.5], atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "n_digits", "error_rate"), [(0, 10, 0.0), (1, 10, 0.0), (0, 5, 0.02)]
 )

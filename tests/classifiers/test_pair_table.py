@@ -255,6 +255,7 @@ def test_an_error_rate_of_found_pairs_is_warned_of() -> None:
         fit(sample, error_rate=0.05, alphas=[0.3], pairing="random", cv=2)
 
 
+@pytest.mark.slow
 def test_where_hardly_anything_is_wrong_nothing_is_suspected() -> None:
     X, classes = lw.datasets.make_gaussians(120, separation=3.0, random_state=0)
     pairs = np.random.default_rng(0).choice(120, (80, 2))

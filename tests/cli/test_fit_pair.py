@@ -79,6 +79,7 @@ def test_json_holds_what_the_classifier_keeps(fitted: Fitted) -> None:
     assert summary["pairing_test"]["p_value"] == classifier.pairing_test_.p_value
 
 
+@pytest.mark.slow
 def test_the_summary_can_be_read(folder: Path, succeed: Run, fitted: Fitted) -> None:
     lines = dict(line.split("  ", 1) for line in succeed(*FIT).stdout.splitlines())
     values = {name: value.strip() for name, value in lines.items()}
@@ -264,6 +265,7 @@ def weigh_rows(folder: Path, weights: Any) -> None:
     (folder / "rows.csv").write_text("\n".join([f"{heading},share", *lines]) + "\n")
 
 
+@pytest.mark.slow
 def test_intervals_have_the_level_asked_for(succeed: Run, folder: Path, fitted: Fitted) -> None:
     narrow = json.loads(succeed(*FIT, "--level", "0.5", "--json").stdout)
     assert narrow["prior_level"] == 0.5

@@ -92,6 +92,7 @@ def test_wrong_answers_are_counted_and_the_first_suspects_named(fitted: Fitted) 
     assert all(answers[tuple(s["ids"])] == s["relation"] for s in summary["suspects"])
 
 
+@pytest.mark.slow
 def test_the_summary_shows_errors_and_suspects(fitted: Fitted) -> None:
     lines = str(PairSummary(**fitted.summary)).splitlines()
     (wrong,) = (line for line in lines if line.startswith("wrong "))

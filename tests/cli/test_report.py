@@ -52,6 +52,7 @@ def test_the_estimates_are_near_the_truth(model: Path, succeed: Run, truth: Any)
     assert found["prior"]["value"] == pytest.approx((truth == 1).mean(), abs=0.07)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_without_a_model_one_is_fitted_and_refitted(succeed: Run) -> None:
     found = json.loads(succeed(*REPORT, "--drop", "second", "--json").stdout)

@@ -132,6 +132,7 @@ def test_sentences_are_for_the_report_and_not_for_a_terminal(
     assert max(map(len, output.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_curves_are_checked_once_whatever_the_trials(succeed: Run) -> None:
     found = json.loads(
         succeed("reproduce", "losses", "--out", "out", "--trials", "5", "--json").stdout

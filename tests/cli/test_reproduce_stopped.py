@@ -64,6 +64,7 @@ def untimed(records: list[Record]) -> list[Record]:
     return [{name: one[name] for name in one if name != "seconds"} for one in records]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]
 )

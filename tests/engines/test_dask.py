@@ -32,6 +32,7 @@ def pair_rows(rng: np.random.Generator) -> np.ndarray:
     return rng.permutation(200)[:80].reshape(40, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("kind", ["rows of an array", "ids of a frame"])
 def test_pairs_by_ids_are_joined(sample: SUSample, pair_rows: np.ndarray, kind: str) -> None:

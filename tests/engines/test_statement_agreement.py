@@ -199,6 +199,7 @@ def test_pairs_of_rows_of_their_own_stay_fresh_pairs(tmp_path: Path) -> None:
         lw.PairClassifier().fit(PairSource(rows, (rows, rows), (rows, rows)))
 
 
+@pytest.mark.slow
 def test_groups_may_be_said_of_the_rows_of_an_open_engine(tmp_path: Path) -> None:
     stated = draw(is_met=True)
     groups = [np.append(stated.similar[0], stated.similar[1]), *stated.similar[2:]]

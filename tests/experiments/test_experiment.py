@@ -151,6 +151,7 @@ def test_a_setting_that_the_key_lacks_is_refused() -> None:
         Plan(("gaussians",), ("a",), 1, {"width": (1, 2)})
 
 
+@pytest.mark.slow
 def test_one_job_and_two_leave_the_same_records(tmp_path: Path) -> None:
     plan = Plan(("gaussians",), THEORY.methods, 2, {"n": (20, 40)})
     for jobs in (1, 2):

@@ -69,6 +69,7 @@ def test_labels_reach_what_is_there_to_be_reached(task: Task) -> None:
     assert best > 0.85
 
 
+@pytest.mark.slow
 def test_only_the_reference_looks_at_hidden_classes() -> None:
     task, _ = draw_task(Draw("gaussians", 40, 40, 40, prior=0.7, trial=0))
     shuffled = Task(task.X, task.y, task.X_test, -task.hidden, task.seed)

@@ -66,6 +66,7 @@ def test_stand_ins_are_the_nearest_rows() -> None:
     assert torch.equal(near.draw(torch.as_tensor(members), 0.0), torch.as_tensor(members))
 
 
+@pytest.mark.slow
 def test_spectral_features_are_leading_eigenvectors() -> None:
     """Against a dense solver, on three clouds that hardly touch."""
     torch.manual_seed(0)

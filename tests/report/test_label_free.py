@@ -64,6 +64,7 @@ def test_pair_agreement_is_counted(
     assert report.pair_agreement.value == pytest.approx(np.mean(left == right))
 
 
+@pytest.mark.slow
 def test_a_bad_classifier_is_told_from_a_good_one(
     report: lw.LabelFreeReport, sample: SUSample
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_bad_classifier_is_told_from_a_good_one(
     assert found.accuracy.value < report.accuracy.value - 0.2
 
 
+@pytest.mark.slow
 def test_names_of_the_classes_follow_the_classifier(sample: SUSample) -> None:
     """A classifier that calls the minority class +1 has its share as the prior."""
     half = N_TEST // 2

@@ -68,6 +68,7 @@ def test_a_pipeline_with_an_encoder_is_judged_on_a_frame_with_words(
     assert found.value == pytest.approx(truth, abs=0.06)
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_fills_gaps_is_judged_on_rows_with_gaps(sample: SUSample) -> None:
     X, y = sample.pack()
     clf = make_pipeline(SimpleImputer(), learner()).fit(with_gaps(X), y)
@@ -77,6 +78,7 @@ def test_a_pipeline_that_fills_gaps_is_judged_on_rows_with_gaps(sample: SUSample
     assert low < clf.score(with_gaps(sample.X_test), sample.y_test) < high
 
 
+@pytest.mark.slow
 def test_a_pipeline_fitted_on_labels_is_judged_as_its_last_step_on_encoded_rows(
     sample: SUSample,
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_classifier_that_cannot_take_the_rows_says_so_itself(
         lw.label_free_report(clf, change(X), y, random_state=0)
 
 
+@pytest.mark.slow
 def test_gaps_are_filled_for_the_reference_score_alone(sample: SUSample) -> None:
     X, y = sample.pack()
     with_nan = with_gaps(X)
@@ -178,6 +181,7 @@ def test_rows_that_are_no_table_are_named() -> None:
         reference_rows(LogisticRegression(), texts)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
 def test_sparse_tables_of_every_kind_and_lists_get_the_report_of_arrays(sample: SUSample) -> None:
     X, y = sample.pack()
@@ -229,6 +233,7 @@ def first_replaced(value: Any, dtype: Any) -> Callable[[Predictions], Prediction
     return form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [lambda found: found[:, None], lambda found: pd.DataFrame({"class": found})],

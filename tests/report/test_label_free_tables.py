@@ -112,6 +112,7 @@ def test_asked_pairs_are_not_tested_and_the_report_says_why(report: lw.LabelFree
     assert "not tested; answers were asked" in str(report)
 
 
+@pytest.mark.slow
 def test_labels_of_a_table_as_a_vector_are_read_as_such() -> None:
     """Every row in one statement at most: separate pairs met among the rows of a table."""
     X, truth = make_gaussians(500, separation=3.0, random_state=0)
@@ -333,6 +334,7 @@ def test_answers_that_all_touch_one_row_tell_the_accuracy() -> None:
     assert low <= clf.score(X, y) <= high
 
 
+@pytest.mark.slow
 def test_pairs_that_all_touch_one_row_are_too_few() -> None:
     """Without the fold of that row nothing is left to refit a clone on."""
     X, y = lw.datasets.make_gaussians(60, separation=4.0, random_state=0)

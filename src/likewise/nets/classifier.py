@@ -292,7 +292,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         kwargs = self.get_params_for("criterion")
         pairing = getattr(self, "pairing_", "asked" if self.pairing == "auto" else self.pairing)
         rate = 0.0 if self.error_rate == "auto" else float(self.error_rate)
-        self.criterion_ = self.criterion(self.n_classes, pairing, rate, **kwargs)
+        self.criterion_ = self.criterion(self.n_classes, pairing=pairing, error_rate=rate, **kwargs)
         self.criterion_.register_buffer("scale", torch.ones(()))
         self.criterion_.register_buffer("order", torch.arange(self.n_classes))
         return self
