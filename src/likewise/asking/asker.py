@@ -89,9 +89,9 @@ class Asker:
     Examples
     --------
     >>> import likewise as lw
-    >>> X, y = lw.datasets.make_gaussians(100, separation=4, random_state=0)
+    >>> X, y = lw.datasets.make_gaussians(200, separation=5, random_state=0)
     >>> asker = lw.Asker(X, random_state=0)
-    >>> for _ in range(25):
+    >>> for _ in range(40):
     ...     question = asker.next()
     ...     same = y[question.left] == y[question.right]
     ...     asker.tell(question, "same" if same else "different")
@@ -100,7 +100,7 @@ class Asker:
     >>> bool(asker.classifier_.score(X, y) > 0.9)
     True
     >>> asker.progress().n_answers
-    25
+    40
     """
 
     def __init__(
