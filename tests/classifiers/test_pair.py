@@ -199,7 +199,8 @@ def test_pairs_that_were_not_formed_at_random_are_noticed_and_used(
     assert clf.score(X_test, y_test) > assumed.score(X_test, y_test) + 0.05
 
 
-@pytest.mark.parametrize("prior", [0.5, pytest.param(0.7, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", [0.5, 0.7])
 def test_free_pairing_costs_little_where_pairs_were_formed_at_random(
     draw_waveform: Draw, prior: float
 ) -> None:

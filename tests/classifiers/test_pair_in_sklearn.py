@@ -68,6 +68,7 @@ def test_float32_rows_give_nearly_the_float64_fit(draw_waveform: Draw) -> None:
     np.testing.assert_allclose(single.coef_, double.coef_, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_lend_their_column_names(draw_waveform: Draw, frame: Any) -> None:
     if frame is pl.DataFrame and not hasattr(frame, "__dataframe__") and SKLEARN < (1, 9):

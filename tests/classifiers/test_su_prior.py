@@ -34,6 +34,7 @@ def test_case_1_a_given_prior_is_kept_without_an_interval(
     assert (clf.prior_, clf.prior_interval_, clf.prior_estimate_) == (0.7, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_case_2_without_a_prior_the_majority_class_is_positive(
     draw_waveform: Draw, estimator: Any

@@ -238,7 +238,8 @@ def test_a_report_tells_rates_of_the_population() -> None:
     assert report.accuracy.value < np.mean(is_right)  # the smaller class is the harder one
 
 
-@pytest.mark.parametrize("of", ["pair", pytest.param("su", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("of", ["pair", "su"])
 def test_a_report_on_fresh_pairs_takes_weights(of: str) -> None:
     X, y, weights = survey(3, 500)
     weights[np.flatnonzero(y == 0)[:5]] = 0.0

@@ -1,6 +1,6 @@
 """A folder with a table, pairs of its rows and a fitted model, and ways to run the commands."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,9 @@ from typer.testing import CliRunner
 
 from likewise.cli.app import app
 from likewise.datasets import make_gaussians
-from likewise.scores import maps
-from likewise.search import settings
+from tests.candidates import few_candidates  # noqa: F401 - used by all tests here
 
 Run = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True, scope="package")
-def _few_candidates() -> Iterator[None]:
-    """Let learners try one kernel width and two penalties: commands are tried here, not learning.
-
-    What they try without this is tested with the classifiers and the search.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maps, "_WIDTHS", maps._WIDTHS[:1])
-        patch.setattr(settings, "_ALPHAS", settings._ALPHAS[2::3])
-        yield
 
 
 def write_files(folder: Path, n_rows: int = 300, n_pairs: int = 120) -> None:

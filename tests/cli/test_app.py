@@ -116,6 +116,7 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(model: Path) -> None
     assert sorted(path.name for path in model.parent.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_warnings_are_one_plain_line_each(folder: Path) -> None:
     lines = (folder / "rows.csv").read_text().splitlines()
     lines[5] = "r004,?,0.5"

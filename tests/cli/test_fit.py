@@ -265,6 +265,7 @@ def test_the_summary_says_that_the_prior_was_estimated(succeed: Run, positive: s
         assert words in line
 
 
+@pytest.mark.slow
 def test_the_minority_class_can_be_made_positive(folder: Path, succeed: Run, truth: Any) -> None:
     majority = json.loads(succeed(*ESTIMATED, "--json").stdout)
     minority = json.loads(succeed(*ESTIMATED, "--positive", "minority", "--json").stdout)

@@ -109,6 +109,7 @@ def test_the_summary_can_be_read(folder: Path, succeed: Run, fitted: Fitted) -> 
     assert values["model"] == "model.skops"
 
 
+@pytest.mark.slow
 def test_the_minority_class_can_be_made_positive(
     folder: Path, succeed: Run, fitted: Fitted
 ) -> None:

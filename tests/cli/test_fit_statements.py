@@ -199,6 +199,7 @@ def write_groups(folder: Path, truth: Any, *others: str) -> None:
     (folder / "pairs.csv").write_text("\n".join(["id,group", *lines, *others]) + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pair", "su"])
 def test_groups_are_learned_from(folder: Path, succeed: Run, truth: Any, method: str) -> None:
     write_groups(folder, truth)
@@ -282,6 +283,7 @@ def test_a_bad_place_for_rows_is_refused(
         assert word in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.filterwarnings("ignore:The pairs show no signal")
 def test_a_failure_while_rows_are_written_leaves_the_old_file(

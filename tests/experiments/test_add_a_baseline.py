@@ -30,6 +30,7 @@ print([record["status"] for record in run(EXPERIMENT, plan, Path("results"), job
 """
 
 
+@pytest.mark.slow
 def test_a_method_of_one_s_own_script_reaches_the_other_processes(tmp_path: Path) -> None:
     script = tmp_path / "own.py"
     script.write_text(ADDED)

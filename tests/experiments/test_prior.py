@@ -36,6 +36,7 @@ def test_a_trial_depends_on_its_settings_alone(method: str) -> None:
     assert json.loads(json.dumps(first)) == first
 
 
+@pytest.mark.slow
 def test_the_methods_estimate_from_half_pairs_and_half_rows_of_the_same_sample() -> None:
     task, _ = draw_task(Draw("gaussians", 30, 30, 0, PRIOR, 3))
     estimates, _ = task.kernel_mean

@@ -88,6 +88,7 @@ def test_held_out_statements_choose_the_start(fitted: PairNetClassifier) -> None
     assert {epoch["stage"] for epoch in fitted.history} >= {"taught", "start 2", "refit"}
 
 
+@pytest.mark.slow
 def test_the_same_random_state_gives_the_same_net(three: Blobs) -> None:
     before = torch.random.get_rng_state()
     one, other = (
@@ -201,6 +202,7 @@ def test_consistency_may_be_another(three: Blobs, consistency: Any) -> None:
     assert net.fit(three.X, three.y).score(three.X, three.classes) > 0.9
 
 
+@pytest.mark.slow
 def test_mixed_precision_learns_too(three: Blobs) -> None:
     net = PairNetClassifier(Net, 3, amp="bfloat16", restarts=1, moves=0, **QUICK)
     assert net.fit(three.X, three.y).score(three.X, three.classes) > 0.9

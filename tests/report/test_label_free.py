@@ -203,6 +203,7 @@ def test_recall_of_two_classes_is_what_the_rates_say(report: lw.LabelFreeReport)
     )
 
 
+@pytest.mark.slow
 def test_the_word_of_a_constant_classifier_without_classes_is_enough(sample: SUSample) -> None:
     class Always:
         def predict(self, X: np.ndarray) -> np.ndarray:

@@ -55,6 +55,7 @@ def test_scores_with_the_classes_the_wrong_way_round_are_turned() -> None:
     assert wrong.offset == pytest.approx(right.offset, abs=0.1)
 
 
+@pytest.mark.slow
 def test_freely_formed_pairs_are_turned_with_their_scores() -> None:
     counts = Counts(600, 600)
     scores = draw(Gaussians(3.0, 0.75), counts, pair_share=0.3)

@@ -1,0 +1,3 @@
+"""Reports are tried here with quickly learned reference scores."""
+
+from tests.candidates import few_candidates  # noqa: F401 - used by all tests here
