@@ -18,6 +18,8 @@ __all__ = ["KINDS", "Settings", "check_pairing", "default_alphas", "default_pair
 _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 """Penalties for a sample of `_USUAL_PAIRS` pairs."""
 _USUAL_PAIRS = 500
+_FEW_PAIRS = 20
+"""With fewer pairs every other penalty is tried: they could not tell neighbours apart."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def check_pairing(pairing: str, error_rate: float | str, *, is_fresh: bool) -> N
 def default_alphas(n_pairs: float) -> tuple[float, ...]:
     """Return penalties that suit a number of pairs: the noise they hold down falls with it."""
     factor = math.sqrt(_USUAL_PAIRS / n_pairs)
-    return tuple(alpha * factor for alpha in _ALPHAS)
+    alphas = _ALPHAS if n_pairs >= _FEW_PAIRS else _ALPHAS[::2]
+    return tuple(alpha * factor for alpha in alphas)
 
 
 def default_pairing(statements: Statements) -> str:
