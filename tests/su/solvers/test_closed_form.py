@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.su.solvers import RidgePath
+from likewise.su.solvers.closed_form import _assess
 
 
 @pytest.fixture
@@ -58,3 +59,11 @@ def test_collinear_features_do_not_break_it(rng: np.random.Generator) -> None:
     weights = RidgePath(rows.T @ rows / 30).solve(np.ones(4), 1e-7)
     assert np.isfinite(weights).all()
     assert weights[0] == pytest.approx(weights[1])
+
+
+def test_weights_that_are_wildly_off_have_an_infinite_gap(gram: np.ndarray) -> None:
+    # Of columns of 1e100 a singular system gives such weights; others are then looked for.
+    weights = np.stack([np.zeros(5), np.full(5, 1e200)])
+    gaps = _assess(1e200 * gram, weights, np.full(5, 0.1), np.zeros(5))[1]
+    assert gaps[0] == 0.0
+    assert gaps[1] == np.inf

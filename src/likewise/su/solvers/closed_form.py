@@ -154,11 +154,16 @@ class RidgePath:
 def _assess(
     gram: FloatArray, weights: FloatArray, penalty: FloatArray, linear: FloatArray
 ) -> tuple[Any, Any]:
-    """Return the objective at weights of shape (..., p) and its relative duality gap."""
-    image = weights @ gram
-    objective = 0.25 * (np.sum(weights * image, axis=-1) + 1.0) - weights @ linear
-    objective += 0.5 * np.sum(penalty * weights**2, axis=-1)
-    gradient = 0.5 * image - linear + penalty * weights
-    # Half the gradient times the step to the exact minimizer, in the penalty's norm.
-    gap = np.sum(gradient**2 / np.where(penalty > 0.0, 2.0 * penalty, 1.0), axis=-1)
-    return objective, gap / np.maximum(1.0, np.abs(objective))
+    """Return the objective at weights of shape (..., p) and its relative duality gap.
+
+    The gap is infinite where weights are so far off that a product overflows.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        image = weights @ gram
+        objective = 0.25 * (np.sum(weights * image, axis=-1) + 1.0) - weights @ linear
+        objective += 0.5 * np.sum(penalty * weights**2, axis=-1)
+        gradient = 0.5 * image - linear + penalty * weights
+        # Half the gradient times the step to the exact minimizer, in the penalty's norm.
+        gap = np.sum(gradient**2 / np.where(penalty > 0.0, 2.0 * penalty, 1.0), axis=-1)
+        gap = gap / np.maximum(1.0, np.abs(objective))
+    return objective, np.where(np.isfinite(gap), gap, np.inf)
