@@ -82,7 +82,7 @@ folder = Path(tempfile.mkdtemp())
 with (folder / "samples.csv").open("w", newline="") as file:
     csv.writer(file).writerows([["id", *names], *([f"s{i}", *row] for i, row in enumerate(table))])
 with (folder / "pairs.csv").open("w", newline="") as file:
-    said = [[f"s{one.left}", f"s{one.right}", one.relation] for one in asker.answers]
+    said = [[f"s{one.left}", f"s{one.right}", one.relation] for one in asker.told]
     csv.writer(file).writerows([["left", "right", "relation"], *said])
 
 command = ["fit", "samples.csv", "pairs.csv", "-o", "model.skops", "--errors", "auto"]
