@@ -147,9 +147,9 @@ def _check_same_risk(draw: random.Random, data: Dataset, model: Any, decisions: 
     found = _last(own).objective_
     allowed = 1e-6 * max(1.0, abs(objective)) + _rounding(data, model)
     assert abs(found - objective) <= allowed, (kind, found, objective)
-    last = _last(model)
-    is_unique = last.regularize_intercept or last.loss != "double_hinge"  # else flat in places
-    if is_unique and _gap_of(model) < 1e-12 and _gap_of(own) < 1e-12 and size < 1e4:
+    # StandardScaler makes of a constant column of 1e39 one of 1e23 or of 0, as rounding has it.
+    is_steady = not _is_pipeline(model) or float(np.abs(data.X).max()) < 1e12
+    if is_steady and _gap_of(model) < 1e-12 and _gap_of(own) < 1e-12 and size < 1e4:
         np.testing.assert_allclose(_decide(own, data.X), decisions, atol=1e-2 * size)
 
 
