@@ -223,18 +223,18 @@ def test_text_and_gaps_are_learned_from() -> None:
 
 def test_progress_says_when_to_stop() -> None:
     assert not judge_progress(0, []).enough
-    rising = [Point(n, 0.9 - 2.0 / n, 0.8, 0.99) for n in (20, 40, 60, 80)]
+    rising = [Point(n, 0.9 - 2.0 / n, 0.7, 0.99) for n in (20, 40, 60, 80)]
     assert judge_progress(80, rising).why.endswith("not known well enough yet.")
     narrow = [Point(n, 0.9 - 8.0 / n, 0.86, 0.94) for n in (60, 80, 100, 120)]
     assert "more answers still help" in judge_progress(120, narrow).why
-    flat = [Point(n, 0.9, 0.86, 0.94) for n in (100, 120, 140, 160)]
+    flat = [Point(n, 0.9, 0.86, 0.94) for n in (80, 100, 120, 140, 160)]
     found = judge_progress(160, flat)
     assert found.enough
     assert found.interval == (0.86, 0.94)
 
 
 def test_the_accuracy_is_known_when_its_intervals_have_stopped_moving() -> None:
-    early = Point(60, 0.8, 0.77, 0.83)  # no longer among the last third
+    early = Point(60, 0.8, 0.77, 0.83)  # still among the last half
     moving = [early, *(Point(n, a, a - 0.04, a + 0.04) for n, a in ((100, 0.8), (120, 0.9)))]
     found = judge_progress(120, moving)
     assert found.interval == pytest.approx((0.76, 0.94))

@@ -7,13 +7,13 @@ import numpy as np
 
 __all__ = ["Point", "Progress", "expected_gain", "judge_progress"]
 
-_TARGET = 0.15
+_TARGET = 0.2
 """Width of the interval of the accuracy at which it counts as known."""
-_RECENT = 2 / 3
+_RECENT = 1 / 2
 """Share of the answers from which on intervals are joined. Every question is chosen by the answers
 before it, so that rows that were asked about are not like others, and early estimates are off by
 more than their own intervals say, now to one side, now to the other. The accuracy counts as known
-when it has stopped moving: when all intervals of the last third of the answers fit together."""
+when it has stopped moving: when all intervals of the last half of the answers fit together."""
 _SMALL = 0.005
 """Gain in accuracy by half as many answers again that is not worth them."""
 _FEWEST_POINTS = 4
@@ -51,7 +51,7 @@ class Progress:
     accuracy : float or None
         Estimated for new rows; None until the answers show a signal.
     interval : tuple of two floats, or None
-        From the lowest to the highest end of the 95 % intervals that the last third of the answers
+        From the lowest to the highest end of the 95 % intervals that the last half of the answers
         gave.
     gain : float or None
         Accuracy that half as many answers again are expected to add.
