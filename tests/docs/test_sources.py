@@ -93,6 +93,8 @@ def test_formulas_can_be_typeset() -> None:
 
 
 def test_every_public_name_has_its_page_in_the_reference(public_names: ModuleType) -> None:
+    pytest.importorskip("torch", reason="the pages of nets need torch")
+    pytest.importorskip("skorch", reason="the pages of nets need skorch")
     top = public_names.pages()["index.rst"]
     import likewise
 
