@@ -114,8 +114,8 @@ bench: $(VENV)/.dev
 bench-quick: $(VENV)/.dev
 	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
 
-# Tutorials and gallery are run; a warning is an error.
-docs: $(VENV)/.docs
+# Tutorials and gallery are run; a warning is an error. The reference of nets needs torch.
+docs: $(VENV)/.docs $(VENV)/.torch
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
