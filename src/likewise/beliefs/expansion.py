@@ -160,7 +160,9 @@ def expand(
     """
     pairs, totals = _Pairs.of(log_p, counts, weights), counts.total(weights)
     eta = np.exp(log_p)
-    q = _settle(eta, pairs, counts, pair_shares, start, weights)
+    if start is None:
+        start = (eta[counts.alone] if counts.unlabeled else eta).mean(axis=0)
+    q = _settle(eta, pairs, totals, pair_shares, start, weights)
     joint, members = pairs.similar_terms(q, pair_shares)
     c = _preferences(q, pairs.sum_similar(members), totals, pair_shares)
     preference = eta @ c
@@ -352,16 +354,13 @@ def _preference_slopes(
 def _settle(
     eta: FloatArray,
     pairs: _Pairs,
-    counts: Counts,
+    totals: Totals,
     pair_shares: FloatArray | None,
-    start: FloatArray | None,
+    start: FloatArray,
     weights: FloatArray | None,
 ) -> FloatArray:
     """Return the shares q that agree with the rows' weights they imply: ``sum_i w_i eta_i = q``."""
-    if start is None:
-        start = (eta[counts.alone] if counts.unlabeled else eta).mean(axis=0)
     q = as_shares(start, _SMALLEST_SHARE)
-    totals = counts.total(weights)
     residual, jacobian = _mismatch(q, eta, pairs, totals, pair_shares, weights)
     for _ in range(100):
         if np.abs(residual).max() < 1e-9:

@@ -454,17 +454,16 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         self, likelihood: Likelihood, scores: FloatArray, order: NDArray[np.intp]
     ) -> None:
         """Keep what features and statements together tell of the rows, and of the statements."""
-        beliefs = likelihood.evaluate(log_probabilities(scores))
+        log_p = log_probabilities(scores)
+        beliefs = likelihood.evaluate(log_p)
         self.error_rate_ = rate = beliefs.error_rate
         self.error_rate_interval_ = (rate, rate)
         if isinstance(likelihood, TableLikelihood) and likelihood.error_rate is None:
-            log_p = log_probabilities(scores)
             self.error_rate_interval_ = error_rate_interval(likelihood, log_p, beliefs, self.level)
         self.row_proba_, self.wrong_proba_ = beliefs.posteriors[:, order], beliefs.wrong
         del beliefs  # which take several times the memory of the scores
         self.labels_ = self.classes_[self.row_proba_.argmax(axis=1)]
-        suspects = suspected(self.wrong_proba_, rate)
-        self.suspects_ = likelihood.statements.numbers[suspects]
+        self.suspects_ = likelihood.statements.numbers[suspected(self.wrong_proba_, rate)]
 
     def _name_classes(self, found: Calibrated, named: Known | None) -> NDArray[np.intp]:
         """Order the classes as `known` names them, or by size as `positive` asks."""

@@ -236,10 +236,9 @@ def read_rows(estimator: Any, X: Any, y: WeakLabels | None, sample_weight: Any =
     )
     name = type(estimator).__name__
     statements = weigh(statements_for(y, X.shape[0], name), sample_weight, name)
-    if statements.is_fresh and statements.weights is not None:  # what weighs nothing is left out
-        kept = statements.weights > 0
-        if not kept.all():
-            X, y, statements = X[kept], np.asarray(y)[kept], statements.among(kept)
+    kept = statements.counted
+    if kept is not None:
+        X, y, statements = X[kept], np.asarray(y)[kept], statements.among(kept)
     return _TableRows(X, y, statements)
 
 

@@ -56,18 +56,8 @@ _STEP = 1e-3
 """By which the prior is moved to see the curvature of a likelihood."""
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A weak sample.
-
-    Attributes
-    ----------
-    X : array of shape (n_rows, n_features)
-    y : weak labels
-    """
-
-    X: FloatArray
-    y: Any
+Drawn = tuple[FloatArray, Any]
+"""Rows and weak labels of a sample."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +83,7 @@ class Setting:
 
 
 def _fresh(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
-    return Drawn(*sample_su(X, y, n, n, prior=prior, random_state=rng).pack())
+    return sample_su(X, y, n, n, prior=prior, random_state=rng).pack()
 
 
 def _free(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
@@ -104,12 +94,12 @@ def _free(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
     pairs = sample_su(X[for_pairs], y[for_pairs], n, 1, prior=_FREE_SHARE, random_state=rng)
     numbers = np.arange(1, n + 1)
     table = np.vstack([rows.unlabeled, *pairs.similar])
-    return Drawn(table, np.concatenate([np.zeros(n, dtype=np.int64), numbers, numbers]))
+    return table, np.concatenate([np.zeros(n, dtype=np.int64), numbers, numbers])
 
 
 def _noise(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
-    drawn = _fresh(X, y, n, prior, rng)
-    return Drawn(drawn.X[rng.permutation(drawn.X.shape[0])], drawn.y)
+    rows, labels = _fresh(X, y, n, prior, rng)
+    return rows[rng.permutation(rows.shape[0])], labels
 
 
 def _of_table(kind: Any, error_rate: float = 0.0) -> "Callable[..., Drawn]":
@@ -117,7 +107,7 @@ def _of_table(kind: Any, error_rate: float = 0.0) -> "Callable[..., Drawn]":
         sample = sample_statements(
             X, y, n, n, kind=kind, prior=prior, error_rate=error_rate, random_state=rng
         )
-        return Drawn(*sample.pack())
+        return sample.pack()
 
     return draw
 
@@ -157,13 +147,13 @@ def measure(
     """
     setting, source = SETTINGS[method], _source(dataset)
     key = [crc32(repr((dataset, method, n, prior)).encode()), trial]
-    drawn = setting.draw(source.X, source.y, n, prior, np.random.default_rng(key))
-    X, X_apart = standardise(drawn.X, drawn.X, source.X_apart)
+    rows, y = setting.draw(source.X, source.y, n, prior, np.random.default_rng(key))
+    X, X_apart = standardise(rows, rows, source.X_apart)
     clf = PairClassifier(
         pairing=setting.pairing, error_rate=setting.error_rate, level=LEVEL, random_state=trial
     )
     with unsaid():
-        clf.fit(X, drawn.y)
+        clf.fit(X, y)
     tested = clf.pairing_test_
     record: Record = {
         "signal": bool(clf.has_signal_),
@@ -172,7 +162,7 @@ def measure(
     if setting.is_noise:
         return record
     truth = _truth(clf.predict(X_apart), source.y_apart, prior)
-    found = _intervals(clf, X, drawn.y, setting, trial)
+    found = _intervals(clf, X, y, setting, trial)
     return {
         **record,
         "accuracy": truth["accuracy"],
@@ -180,7 +170,7 @@ def measure(
             name: [*map(float, ends), truth.get(name, setting.true_error_rate)]
             for name, ends in found.items()
         },
-        "narrowest": _narrowest(source.ratios(drawn.X), drawn.y, setting, prior),
+        "narrowest": _narrowest(source.ratios(rows), y, setting, prior),
     }
 
 

@@ -144,8 +144,8 @@ def label_free_report(
     X = as_table(X)
     name = "label_free_report"
     statements = weigh(statements_for(y, X.shape[0], name), sample_weight, name)
-    if statements.is_fresh and statements.weights is not None:  # what weighs nothing is left out
-        kept = statements.weights > 0
+    kept = statements.counted
+    if kept is not None:
         X, y = take_rows(X, np.flatnonzero(kept)), np.asarray(y)[kept]
         statements = statements.among(kept)
     _check_enough(statements)

@@ -104,10 +104,13 @@ def scores_of_all(
     if not learned.some.is_whole:
         assert source.table is not None  # noqa: S101 - statements are about a table
         return TableScores(source.table, learned.features).decide(weights)
-    if source.counted is source or not isinstance(source, MemoryRows):
+    if not isinstance(source, MemoryRows):
+        return scores
+    kept = source.whole.statements.counted
+    if kept is None:
         return scores
     of_all = learned.features.design(source.whole.rows).decide(weights)
-    of_all[np.asarray(source.whole.statements.weights) > 0] = scores
+    of_all[kept] = scores
     return of_all
 
 

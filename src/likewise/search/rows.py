@@ -150,11 +150,11 @@ class MemoryRows(SourceRows):
     @property
     def counted(self) -> "MemoryRows":
         """The rows that weigh something; of a table, all that statements may be about."""
-        weights = self.whole.statements.weights
-        if weights is None or not self.whole.statements.is_fresh or np.all(weights > 0):
+        kept = self.whole.statements.counted
+        if kept is None:
             return self
-        kept = self.whole.among(weights > 0)
-        return MemoryRows(kept.rows, kept.statements)
+        some = self.whole.among(kept)
+        return MemoryRows(some.rows, some.statements)
 
     @property
     def engine(self) -> Engine | None:

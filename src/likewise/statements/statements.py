@@ -100,6 +100,16 @@ class Statements:
         )
 
     @cached_property
+    def counted(self) -> NDArray[np.bool_] | None:
+        """Fresh rows that weigh something, where others weigh nothing and are left out; else None.
+
+        Of a table, rows of weight zero stay: statements may be about them.
+        """
+        if self.weights is None or not self.is_fresh or np.all(self.weights > 0):
+            return None
+        return self.weights > 0
+
+    @cached_property
     def stated(self) -> NDArray[np.bool_]:
         """Which rows are in a statement, (n_rows,)."""
         found = np.zeros(self.n_rows, dtype=bool)
