@@ -2,17 +2,34 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import likewise as lw
+from benchmarks.asking_runs import Plan, runs, stop_of
 from benchmarks.table import Limit, Row, Table, seconds
-from likewise.classifiers.saying import unsaid
+
+_RUNS = Path(__file__).with_name("asking_runs.jsonl")
+_LEAST_AHEAD = {0.0: -0.3, 0.1: 1.5}
+"""Points by which chosen questions have to be ahead at each error rate."""
 
 
-def measure(n_rows: int, n_columns: int, n_answers: int, names: Sequence[str], draws: int) -> Table:
-    """Time questions of a large table; compare answers to chosen questions with random ones."""
+def measure(
+    n_rows: int,
+    n_columns: int,
+    n_answers: int,
+    names: Sequence[str],
+    draws: Sequence[int],
+    judged: Sequence[int],
+    path: Path = _RUNS,
+) -> Table:
+    """Time questions of a large table; compare answers to chosen questions with random ones.
+
+    `draws` are compared, and in `judged` the estimated accuracy is followed too. Runs take
+    minutes: each is printed as it ends, and kept in the file `path`.
+    """
     waits = _waits(n_rows, n_columns)
     rows = [
         Row(
@@ -23,34 +40,73 @@ def measure(n_rows: int, n_columns: int, n_answers: int, names: Sequence[str], d
             Limit(highest=0.2),
         )
     ]
-    ahead = []
-    for name in names:
-        found = np.array([_accuracies(name, draw, n_answers) for draw in range(draws)])
-        ours, random = 100 * found.mean(axis=0)
-        ahead.append(ours - random)
-        what = f"accuracy on new rows of {name}, 1000 rows, {draws} draws"
-        rows.append(_row(what, ours, random, n_answers, ahead[-1]))
-    if ahead:
-        rows.append(Row("accuracy, mean over these sets", "", "", np.mean(ahead), Limit(-0.3)))
+    for error_rate in _LEAST_AHEAD if names else ():
+        plans = [Plan(name, draw, error_rate, n_answers, False) for draw in draws for name in names]
+        rows += _compared(_finished(plans, path), error_rate)
+    plans = [
+        Plan(name, draw, error_rate, n_answers, True)
+        for draw in judged
+        for name in names
+        for error_rate in _LEAST_AHEAD
+    ]
+    rows += _stopped(_finished(plans, path)) if plans else []
     return Table(
         "asking: chosen questions against random pairs",
-        "seconds, points ahead",
+        "seconds, points ahead, share",
         tuple(rows),
         (
-            "A simulated person answers at once and without errors, and waits for the work in the "
+            "A simulated person answers at once, right or wrong, and waits for the work in the "
             "background before the next question. Random pairs are learned from by PairClassifier "
-            "with the same defaults.",
+            "with the same defaults, and error_rate='auto' if some answers are wrong: as many "
+            "then, else twice as many.",
         ),
     )
 
 
-def _row(what: str, ours: float, random: float, n_answers: int, ahead: float) -> Row:
-    return Row(
-        what,
-        f"{ours:.1f} after {n_answers} chosen questions",
-        f"{random:.1f} after {2 * n_answers} random pairs",
-        ahead,
-    )
+def _finished(plans: list[Plan], path: Path) -> list[dict[str, Any]]:
+    """Return the records of all plans, and print each."""
+    found = []
+    for record in runs(plans, path):
+        right = [record["points"][-1]["right"], record["random"]]
+        print(*(record[name] for name in Plan._fields), *right, stop_of(record), flush=True)
+        found.append(record)
+    return found
+
+
+def _compared(records: list[dict[str, Any]], error_rate: float) -> list[Row]:
+    """Return how far chosen questions are ahead, in every set and on average."""
+    right: dict[str, list[tuple[float, float]]] = {}
+    for record in records:
+        pair = (record["points"][-1]["right"], record["random"])
+        right.setdefault(record["name"], []).append(pair)
+    wrong = f", {error_rate:.0%} of the answers wrong" if error_rate else ""
+    rows, ahead = [], []
+    for name, pairs in right.items():
+        ours, random = 100 * np.mean(pairs, axis=0)
+        ahead.append(float(ours - random))
+        what = f"accuracy on new rows of {name}, {len(pairs)} draws{wrong}"
+        rows.append(Row(what, f"{ours:.1f}", f"{random:.1f} by random pairs", ahead[-1]))
+    mean = float(np.mean(ahead))
+    return [
+        *rows,
+        Row(f"mean over these sets{wrong}", "", "", mean, Limit(_LEAST_AHEAD[error_rate])),
+    ]
+
+
+def _stopped(records: list[dict[str, Any]]) -> list[Row]:
+    """Return how often enough was said, and how often its interval held the truth."""
+    stops = [stop for stop in map(stop_of, records) if stop is not None]
+    share = float(np.mean([held for _, held in stops])) if stops else float("nan")
+    when = f"after {np.median([count for count, _ in stops]):.0f} answers" if stops else "never"
+    return [
+        Row(
+            "interval holds the accuracy on new rows when enough is said",
+            f"said in {len(stops)} of {len(records)} runs",
+            f"{when} at the median",
+            share,
+            Limit(lowest=0.85),
+        )
+    ]
 
 
 def _waits(n_rows: int, n_columns: int) -> list[float]:
@@ -60,35 +116,7 @@ def _waits(n_rows: int, n_columns: int) -> list[float]:
         start = time.perf_counter()
         question = asker.next()
         waits.append(time.perf_counter() - start)
-        _tell(asker, question, y)
+        asker.tell(question, "same" if y[question.left] == y[question.right] else "different")
         time.sleep(0.5)  # a quick person
     asker.close()
     return waits
-
-
-def _accuracies(name: str, draw: int, n_answers: int) -> tuple[float, float]:
-    """Return the accuracy of chosen questions, and of twice as many random pairs."""
-    X, y = lw.datasets.load(name, return_X_y=True)
-    rng = np.random.default_rng(draw)
-    order = rng.permutation(X.shape[0])
-    table, classes, new = X[order[:1000]], y[order[:1000]], order[1000:21000]
-    asker = lw.Asker(table, random_state=draw)
-    for _ in range(n_answers):
-        _tell(asker, asker.next(), classes)
-        asker.wait()
-    pairs = np.array([rng.choice(1000, 2, replace=False) for _ in range(2 * n_answers)])
-    same = classes[pairs[:, 0]] == classes[pairs[:, 1]]
-    random = lw.PairClassifier(pairing="asked", random_state=0)
-    with unsaid():
-        random.fit(*lw.pack(table, pairs[same], pairs[~same]))
-    return _right(asker.classifier_, X[new], y[new]), _right(random, X[new], y[new])
-
-
-def _tell(asker: lw.Asker, question: Any, classes: Any) -> None:
-    is_same = classes[question.left] == classes[question.right]
-    asker.tell(question, "same" if is_same else "different")
-
-
-def _right(classifier: Any, X: Any, y: Any) -> float:
-    share = float(np.mean(classifier.predict(X) == np.where(y > 0, 1, -1)))
-    return max(share, 1.0 - share)  # classes have no names

@@ -11,8 +11,10 @@ import likewise as lw
 from likewise.asking import Answer, Asker, Question
 from likewise.asking.groups import group_rows
 from likewise.asking.progress import Point, expected_gain, judge_progress
+from likewise.asking.questions import Chooser
 from likewise.asking.worker import Worker
 from likewise.classifiers.saying import unsaid
+from likewise.report.predictions import unfitted
 from tests.classifiers.quick import share_right
 
 
@@ -63,10 +65,44 @@ def test_questions_put_an_open_row_beside_a_sure_one() -> None:
     proba = asker.row_proba_
     assert proba is not None
     highest = proba.max(axis=1)
-    questions = [asker.next() for _ in range(20)]
+    questions = [asker.next() for _ in range(5)]
     assert {question.reason for question in questions} == {"uncertain"}
     assert np.mean([highest[question.right] for question in questions]) > 0.95
     assert np.mean([highest[question.left] for question in questions]) < highest.mean()
+
+
+def test_partners_are_few_and_those_that_most_was_said_of() -> None:
+    X, y = gaussians()
+    asker = QuickAsker(X, random_state=0)
+    asker._fitter.close()  # it does not choose questions here
+    ask(asker, y, 60)
+    ends = np.array([(one.left, one.right) for one in asker.told])
+    counts = np.sort(np.bincount(ends.ravel()))[::-1]
+    assert counts[:6].sum() > 50  # of 60 answers
+    partners = {asker.next().right for _ in range(20)}
+    assert len(partners) <= 6
+
+
+def test_a_row_that_is_hard_to_tell_is_no_partner() -> None:
+    chooser = Chooser(4, 0.0, np.random.RandomState(0))
+    posteriors = np.array([[1.0, 0.0], [0.99, 0.01], [0.5, 0.5], [0.5, 0.5]])
+    chooser.look(posteriors, np.array([-1, 2, 0, 0]), None)
+    members = np.array([0, 1])
+    found = [chooser.draw(lambda left, right: left != right, members) for _ in range(10)]
+    assert {one[1] for one in found if one is not None} == {1}
+
+
+def test_partners_that_are_always_unsure_are_left() -> None:
+    X, _ = gaussians(60)
+    asker = QuickAsker(X, random_state=0)
+    first = asker.next()
+    asker.tell(first, "same")
+    for _ in range(20):
+        question = asker.next()
+        asker.tell(question, "unsure")
+        asker.wait()
+    partners = [one.right for one in asker.told[1:]]
+    assert max(partners.count(row) for row in set(partners)) < 8
 
 
 @pytest.mark.slow
@@ -191,6 +227,27 @@ def test_wrong_answers_are_seen_and_can_be_checked_again() -> None:
     ]
     assert len(wrong) >= 3
     assert np.mean(wrong) > 0.6
+
+
+def test_scores_are_used_before_answers_speak_for_them_clearly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing foretells answers about open rows: a good classifier may show no signal in them."""
+    monkeypatch.setattr("likewise.search.learn._ODDS", 1e300)  # no signal would be clear enough
+    X, y = gaussians()
+    asker = QuickAsker(X, random_state=0)
+    ask(asker, y, 40)
+    clf = asker.classifier_
+    assert clf is not None
+    assert not clf.has_signal_
+    assert share_right(clf.predict(X), y) > 0.9
+    clone = unfitted(clf)  # which the report judges it by
+    with unsaid():
+        clone.fit(*lw.pack(X, asker.answers))
+        alone = lw.PairClassifier(features="linear", random_state=0)
+        alone.fit(*lw.pack(X, asker.answers))
+    assert share_right(clone.predict(X), y) > 0.9
+    assert np.unique(alone.predict(X)).size == 1
 
 
 def test_rows_of_three_classes_take_few_answers() -> None:

@@ -72,6 +72,18 @@ def test_folds_of_answers_keep_what_was_said_by_way_of_their_rows() -> None:
         assert posteriors[2, 1] > 0.75
 
 
+def test_a_fold_whose_baseline_does_not_settle_is_compared_with_even_odds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """These tell nothing more by features; coins for answers that are kept would flatter models."""
+    whole = TableLikelihood(CHAIN.statements, 2, "asked", 0.1)
+    fold = whole.hold_out(~SEEN)
+    even = np.full((6, 2), -np.log(2.0))
+    assert whole._gain(fold, even, whole.evaluate(even)) == pytest.approx(0.0, abs=1e-9)
+    monkeypatch.setattr(TableLikelihood, "_gain", lambda *_: -np.inf)
+    assert whole._gain_without_features(fold) == 0.0
+
+
 def test_names_are_matched_with_classes_one_to_one() -> None:
     known = np.array([2, -1, 0, -1])
     posteriors = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5], [0.5, 0.4, 0.1], [0.0, 0.0, 1.0]])

@@ -21,7 +21,7 @@ from likewise.asking.guessing import (
     is_better,
     shown_error_rate,
 )
-from likewise.asking.progress import Point, Progress, judge_progress
+from likewise.asking.progress import Point, Progress, judge_progress, renewal_step
 from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
 from likewise.asking.worker import Worker
 from likewise.beliefs.components import ContradictionError
@@ -40,16 +40,16 @@ __all__ = ["Asker"]
 
 _FIRST_FIT = 15
 """Answers that a classifier is first fitted to."""
-_STEPS = (5, 10, 20)
-"""It is fitted again at multiples of one of these, times a power of ten: of the least that is a
-tenth of the answers. So it knows all answers whenever their number is round."""
 _MOST_SUSPECTS = 20
 _USUAL = 0.05
 """Error rate that is tried beside none, until the answers tell it better."""
 _DOUBT = 0.01
-"""Error rate that is allowed for when rows are said to be sure. Questions are chosen with this one,
-however many answers are wrong: with a higher one, what a chain of answers says fades away before
-there is a guess that could take its place."""
+"""Error rate that is allowed for when rows are classified. Questions about more than two classes
+are chosen with it, however many answers are wrong: with a higher one, what a chain of answers says
+fades away before there is a guess that could take its place."""
+_DOUBT_OF_TWO = 0.1
+"""Error rate that questions about two classes are chosen with, however many answers are wrong: no
+row is a partner of others before its answer and the guess agree."""
 
 Pair = tuple[int, int]
 
@@ -350,7 +350,7 @@ class Asker:
     def _fit_if_due(self) -> None:
         with self._lock:
             count = self._n_statements()
-            step = _step(count)
+            step = renewal_step(count)
             if count < _FIRST_FIT or count // step == self._fitted_to // step:
                 return
             self._fitted_to = count
@@ -365,8 +365,7 @@ class Asker:
         if classifier is None or is_better(erring, classifier):
             classifier = erring
         assert classifier is not None  # noqa: S101 - nothing contradicts where answers may be wrong
-        before = self.classifier_
-        if before is not None and before.has_signal_ and not classifier.has_signal_:
+        if self.classifier_ is not None and classifier.pair_information_.value <= 0:
             return  # answers near the boundary may hide for a while what earlier ones showed
         log_p = np.log(np.maximum(classifier.predict_proba(X), 1e-12))
         rate = shown_error_rate(classifier, read_labels(y), self._n_classes)
@@ -376,13 +375,20 @@ class Asker:
         self._estimate(classifier, X, y, len(same) + len(different))
 
     def _fitted(self, X: Any, y: Any, error_rate: float) -> PairClassifier | None:
-        """Fit with an error rate; None if answers contradict each other and none may be wrong."""
+        """Fit with an error rate; None if answers contradict each other and none may be wrong.
+
+        Questions are about open rows, whose answers nothing foretells, least of all where some are
+        wrong. So held-out answers may show no clear signal although the classifier is good: its
+        scores are used whether they do or not, and `has_signal_` tells.
+        """
         classifier = self._unfitted(error_rate)
+        classifier._trusts_scores = True
         try:
             with unsaid():
                 classifier.fit(X, y)
         except ContradictionError:
             return None
+        del classifier._trusts_scores  # clones and files are those of any classifier
         return classifier
 
     def _unfitted(self, error_rate: float) -> PairClassifier:
@@ -424,7 +430,14 @@ class Asker:
             posteriors = likelihood.evaluate(log_p).posteriors
         with self._lock:
             self._posteriors = posteriors
-            self._chooser.look(guessed, self._asked_about(), groups)
+            self._chooser.look(guessed, self._counts(), groups)
+
+    def _counts(self) -> NDArray[np.intp]:
+        """Return the answers about every row, less those that were "unsure"."""
+        counts = np.zeros(self._n_rows, dtype=np.intp)
+        for pair, answer in self._told.items():
+            counts[list(pair)] += -1 if answer.relation == "unsure" else 1
+        return counts
 
     def _guess(self, statements: Statements) -> FloatArray:
         """Return class probabilities of all rows, of two classes; the first row names one."""
@@ -432,7 +445,7 @@ class Asker:
             self._guesser = TwoClassGuesser(self._numbers)
         known = np.full(self._n_rows, -1, dtype=np.intp)
         known[next(iter(self._members))] = 0
-        return self._guesser.learn(TableLikelihood(statements, 2, "asked", _DOUBT, known))
+        return self._guesser.learn(TableLikelihood(statements, 2, "asked", _DOUBT_OF_TWO, known))
 
     def _guess_of_groups(self, statements: Statements, groups: Groups) -> FloatArray:
         """Return class probabilities of all rows, of more classes.
@@ -485,13 +498,3 @@ class Asker:
 
 def _pair(left: int, right: int) -> Pair:
     return (left, right) if left < right else (right, left)
-
-
-def _step(count: int) -> int:
-    """Return the least round number that is a tenth of a count or more."""
-    power = 1
-    while True:
-        for step in _STEPS:
-            if step * power >= count / 10:
-                return step * power
-        power *= 10

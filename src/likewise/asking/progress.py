@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Point", "Progress", "expected_gain", "judge_progress"]
+__all__ = ["Point", "Progress", "expected_gain", "judge_progress", "renewal_step"]
 
 _TARGET = 0.2
 """Width of the interval of the accuracy at which it counts as known."""
@@ -19,6 +19,9 @@ _SMALL = 0.005
 _FEWEST_POINTS = 4
 """Refits that a gain is estimated from at least."""
 _FEWEST_ANSWERS = 50
+_STEPS = (5, 10, 20)
+"""The classifier is fitted again at multiples of one of these, times a power of ten: of the least
+that is a tenth of the answers. So it knows all answers whenever their number is round."""
 
 
 @dataclass(frozen=True)
@@ -126,3 +129,13 @@ def judge_progress(n_answers: int, history: Sequence[Point]) -> Progress:
         return Progress(n_answers, last.accuracy, interval, gain, False, why)
     why = f"{known}, and half as many answers again would add about {gain:.1%}."
     return Progress(n_answers, last.accuracy, interval, gain, True, why)
+
+
+def renewal_step(count: int) -> int:
+    """Return the least round number that is a tenth of a count or more."""
+    power = 1
+    while True:
+        for step in _STEPS:
+            if step * power >= count / 10:
+                return step * power
+        power *= 10

@@ -27,8 +27,12 @@ wrong. Of powers 1, 3 and 6 it was best on average after 200 answers (magic, spa
 waveform): the most uncertain rows, but not always the same corner of the table."""
 _SURE = 0.95
 """Probability of its likeliest class at which others are asked about beside a row."""
-_MOST_PARTNERS = 20
-"""Surest rows of a class that others are asked about beside: people get to know them."""
+_MOST_PARTNERS = 3
+"""Rows of a class that others are asked about beside: of the sure ones those that most was said of.
+People get to know them, and where some answers are wrong, their class is known best: else a wrong
+answer about a partner would turn all answers beside it."""
+_MOST_BESIDE = 20
+"""Rows of a group that stands for a class, of more than two, that others are asked about beside."""
 _TRIES = 50
 """Draws until one is a pair that was not asked about."""
 
@@ -113,14 +117,15 @@ class Chooser:
         self._posteriors = np.zeros((n_rows, 0))
         self._begun: IntArray = np.zeros(0, dtype=np.intp)
 
-    def look(self, posteriors: FloatArray, answered: IntArray, groups: Groups | None) -> None:
+    def look(self, posteriors: FloatArray, counts: IntArray, groups: Groups | None) -> None:
         """Take in what is known of every row.
 
         Parameters
         ----------
         posteriors : array of shape (n_rows, n_classes)
-        answered : integer array
-            Rows that something was said about.
+        counts : integer array of shape (n_rows,)
+            Answers about every row, less those that were "unsure": where these are more, the row
+            is hard to tell and no partner of others.
         groups : Groups or None
             Of these, where there are more than two classes.
         """
@@ -128,12 +133,10 @@ class Chooser:
         self._begun = np.zeros(0, np.intp) if groups is None else groups.begun()
         highest = posteriors.max(axis=1)
         self._cumulated = np.cumsum((1.0 - highest) ** _SHARPNESS)
-        known = answered[highest[answered] > _SURE]
+        known = np.flatnonzero((counts > 0) & (highest > _SURE))
+        known = known[np.lexsort((-highest[known], -counts[known]))]
         classes = posteriors[known].argmax(axis=1)
-        self._partners = [
-            known[classes == k][np.argsort(-highest[known[classes == k]], kind="stable")]
-            for k in range(posteriors.shape[1])
-        ]
+        self._partners = [known[classes == k] for k in range(posteriors.shape[1])]
         self._order = np.argsort(-posteriors, axis=1, kind="stable")
 
     def mark(self, *rows: int) -> None:
@@ -179,7 +182,7 @@ class Chooser:
             beside = [] if self._groups is None else self._groups.beside(left, self._posteriors)
             self._begun = self._begun[1:]
             if beside:
-                return left, int(self._random.choice(beside[0][:_MOST_PARTNERS])), "uncertain"
+                return left, int(self._random.choice(beside[0][:_MOST_BESIDE])), "uncertain"
         point = self._random.random_sample() * self._cumulated[-1]
         left = min(int(np.searchsorted(self._cumulated, point)), self._n_rows - 1)
         for rank in range(max(len(self._partners) - 1, 1)):
@@ -193,7 +196,7 @@ class Chooser:
         sure: IntArray = np.zeros(0, dtype=np.intp)
         if self._groups is not None:
             beside = self._groups.beside(left, self._posteriors)
-            return int(self._random.choice(beside[0][:_MOST_PARTNERS] if beside else members))
+            return int(self._random.choice(beside[0][:_MOST_BESIDE] if beside else members))
         if self._order is not None and self._partners:
             sure = self._partners[int(self._order[left, rank])][:_MOST_PARTNERS]
         if not sure.size:

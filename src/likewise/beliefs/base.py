@@ -175,6 +175,11 @@ class Likelihood(ABC):
         return np.arange(self.n_classes)
 
     @property
+    def hides_features(self) -> bool:
+        """Whether statements about other rows than these are kept, without their features."""
+        return False
+
+    @property
     def is_fresh_mixture(self) -> bool:
         """Whether statements are fresh pairs of both kinds."""
         return False
@@ -319,7 +324,9 @@ class Likelihood(ABC):
         if key not in self._baselines:
             row, found = fold.likelihood.constant()
             gain = self._gain(fold, _nearly_constant(row, self.n_rows), found)
-            if not np.isfinite(gain):
+            if not np.isfinite(gain) and fold.likelihood.hides_features:
+                gain = 0.0  # the answers are kept, and even odds add nothing to them
+            elif not np.isfinite(gain):
                 gain = self._independent(fold, np.exp(row), found.error_rate)
             self._baselines[key] = gain
         return self._baselines[key]

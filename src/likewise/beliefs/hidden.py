@@ -49,6 +49,11 @@ class HiddenFeatures(Likelihood):
         return max(0.5 * float(np.count_nonzero(self._whole.statements.stated[self._seen])), 1.0)
 
     @property
+    def hides_features(self) -> bool:
+        """Whether statements about other rows than these are kept, without their features."""
+        return True
+
+    @property
     def is_named(self) -> bool:
         """Whether the classes of some rows are known."""
         return self._whole.is_named
