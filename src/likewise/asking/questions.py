@@ -160,7 +160,7 @@ class Chooser:
             return int(left), int(right), "start"
         is_random = self._random.random_sample() < self._random_share
         for number in range(_TRIES):
-            found = self._at_random(members) if is_random else self._uncertain(members)
+            found = self._at_random(members) if is_random else self._uncertain(members, number)
             if found is not None and is_new(found[0], found[1]):
                 return found
             is_random = is_random or found is None or number > _TRIES // 2
@@ -174,7 +174,8 @@ class Chooser:
         reason = "start" if self._cumulated is None else "random"
         return left, self._partner(left, members, 0), reason
 
-    def _uncertain(self, members: IntArray) -> tuple[int, int, str] | None:
+    def _uncertain(self, members: IntArray, tried: int) -> tuple[int, int, str] | None:
+        """Return an open row beside a sure one: one of more, the more draws were in vain."""
         if self._cumulated is None:
             return self._at_random(members)
         if self._begun.size:  # first go on with a row that is half settled
@@ -186,19 +187,19 @@ class Chooser:
         point = self._random.random_sample() * self._cumulated[-1]
         left = min(int(np.searchsorted(self._cumulated, point)), self._n_rows - 1)
         for rank in range(max(len(self._partners) - 1, 1)):
-            right = self._partner(left, members, rank)
+            right = self._partner(left, members, rank, _MOST_PARTNERS + tried)
             if right != left:
                 return left, right, "uncertain"
         return None
 
-    def _partner(self, left: int, members: IntArray, rank: int) -> int:
+    def _partner(self, left: int, members: IntArray, rank: int, most: int = _MOST_PARTNERS) -> int:
         """Return a sure row of a class that is likely for another row, or any asked about."""
         sure: IntArray = np.zeros(0, dtype=np.intp)
         if self._groups is not None:
             beside = self._groups.beside(left, self._posteriors)
             return int(self._random.choice(beside[0][:_MOST_BESIDE] if beside else members))
         if self._order is not None and self._partners:
-            sure = self._partners[int(self._order[left, rank])][:_MOST_PARTNERS]
+            sure = self._partners[int(self._order[left, rank])][:most]
         if not sure.size:
             sure = np.concatenate([np.zeros(0, np.intp), *self._partners])
         return int(self._random.choice(sure if sure.size else members))
