@@ -34,7 +34,7 @@ from likewise.report.predictions import (
 )
 from likewise.scores.features import column_scale
 from likewise.scores.maps import feature_maps
-from likewise.search.calibration import CROSS_FITTED
+from likewise.search.calibration import power_of
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import compare_pairings
 from likewise.search.rows import MemoryRows, Some
@@ -338,7 +338,7 @@ def _estimates(
     Rates are those of the cross-fitted predictions and of how far these fall behind.
 
     Scores are given to the draws, though they were learned from the same statements
-    (`CROSS_FITTED`). Clones are not the classifier itself: where they disagree, either may be
+    (`power_of`). Clones are not the classifier itself: where they disagree, either may be
     right. And where all pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n``
     could have gone unseen.
     """
@@ -360,7 +360,7 @@ def _estimates(
 
     draws = draws + np.append(shift, np.zeros(3))
     values = np.append((values + shift).clip(0.0, 1.0), agreed)
-    wider = CROSS_FITTED**-0.5
+    wider = power_of(judged.likelihood) ** -0.5
     found = [
         estimate(j, float(values[j]), clones if j <= k else 0.0, wider) for j in range(1 + 2 * k)
     ]
