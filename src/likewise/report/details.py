@@ -123,7 +123,7 @@ def _unit(scores: FloatArray) -> FloatArray:
 
 
 def _estimate(value: float, apart: FloatArray, level: float) -> Estimate:
-    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2]) 
+    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(
         value, (max(value + min(float(low), 0.0), 0.0), min(value + max(float(high), 0.0), 1.0))
     )
