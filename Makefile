@@ -13,6 +13,8 @@ WORKERS ?= auto
 FUZZ_SECONDS ?= 300
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
+# Compiled modules are kept: else every worker, and every command that tests run, compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test torch test-torch test-all test-older-sklearn test-older-quick coverage nightly dist \
 	fuzz lint format bench bench-quick docs clean
