@@ -134,8 +134,7 @@ def headline(found: Results) -> str:
         lines.append(f"| {dataset} | " + " | ".join(shown) + " |")
     means = [f"{_mean(column):.1f}" for column in zip(*columns, strict=True)]
     lines.append(f"| mean | *{means[0]}* | " + " | ".join(means[1:]) + " |")
-    code = f"Which code: {code_of(found.of('benchmark'))}."
-    return "\n".join([*lines, "", _notes(found, above), "", code])
+    return "\n".join([*lines, "", _notes(found, above), "", code_of(found.of("benchmark"))])
 
 
 def best_printed(dataset: str) -> float:
@@ -207,7 +206,7 @@ def page(found: Results) -> str:
                 "page [Results](results/tables.md). Accuracies are clustering accuracies in "
                 "percent, averaged over the datasets that both we and the paper have, with 20 "
                 "trials each. The class prior is 0.7 and not known to any method.",
-                f"Which code: {code_of(found.records)}.",
+                code_of(found.records),
                 _columns(found),
                 *_benchmark(found),
                 *_figures(found),
@@ -428,7 +427,8 @@ def code_of(records: list[Record]) -> str:
     date, known = declared()
     made = makers(records)
     old = [one for one in made if one in known]
-    return code_in_words(made, old) + (f" (as of {date})" if old else "")
+    words = code_in_words(made, old) + (f" (as of {date})" if old else "")
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def measured(records: list[Record]) -> str:
@@ -443,7 +443,7 @@ def measured(records: list[Record]) -> str:
         parts.append(f"{table.caption}:")
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     trials = len({record["trial"] for record in own})
-    parts.append(f"Which code: {code_of(own)}.")
+    parts.append(code_of(own))
     return "\n\n".join([section.paragraphs[0] + f" Ours: {trials} seeds each.", *parts])
 
 

@@ -25,7 +25,7 @@ HARMLESS: dict[str, set[str]] = {
     "statements": {"answers", "known", "named"},
     "su": {"losses", "objective", "rewrites", "risk", "scorers"},  # what a report compares with
 }
-"""Modules that may be: checks of arguments, and what rows in memory and given priors leave unused."""
+"""Modules that may be: checks of arguments, and what is not used with rows in memory."""
 
 Change = Callable[[str, str, str], None]
 

@@ -63,13 +63,14 @@ def explained(path: Path) -> str:
     found = {name: likeness(means) for name, means in _means(content).items()}
     own, *changes = found
     nearest = min(changes, key=lambda name: found[name]["apart"])
+    near, ours = (f"{found[name]['apart']:.1f}" for name in (nearest, own))
     return (
-        f"Of all that was tried, {nearest} comes nearest to it: {found[nearest]['apart']:.1f} "
-        f"points apart (root mean square over sets, {content['trials']} trials each), where our own "
-        f"column is {found[own]['apart']:.1f} apart. For the unbounded program, the solver's slacks "
-        "grow without end and no constraint holds the weights; they end near a multiple of a "
-        "weighted difference of the mean pair member and the mean row, almost whatever the "
-        "penalty.\n\n" + tried(content)
+        f"Of all that was tried, {nearest} comes nearest to it: {near} points apart (root mean "
+        f"square over sets, {content['trials']} trials each), where our own column is {ours} "
+        "apart. For the unbounded program, the solver's slacks grow without end and no constraint "
+        "holds the weights; they end near a multiple of a weighted difference of the mean pair "
+        "member and the mean row, almost whatever the penalty.\n\n"
+        + tried(content)
     )
 
 
