@@ -176,13 +176,16 @@ CHANGES: dict[str, tuple[Scaling, Callable[[Sample], float]]] = {
     **{f"penalty {alpha:g}": (standardized, partial(of_penalty, alpha=alpha)) for alpha in _ALPHAS},
     "penalty of the largest held-out risk, as the script has it": (standardized, of_largest_risk),
     "penalty that is best on the test rows": (standardized, of_best_on_test),
-    "the printed program's last iterate": (standardized, as_printed),
-    "the same with the true prior": (standardized, partial(as_printed, prior=PRIOR)),
-    "the same with the true prior, features as they are": (
+    "the last iterate of the printed program": (standardized, as_printed),
+    "the last iterate of the printed program with the true prior": (
+        standardized,
+        partial(as_printed, prior=PRIOR),
+    ),
+    "the last iterate of the printed program with the true prior, features as they are": (
         as_given,
         partial(as_printed, prior=PRIOR),
     ),
-    "the same with the true prior, standardized by unlabeled rows": (
+    "the last iterate of the printed program with the true prior, standardized by unlabeled rows": (
         standardized_by_unlabeled,
         partial(as_printed, prior=PRIOR),
     ),

@@ -69,8 +69,7 @@ def explained(path: Path) -> str:
         f"square over sets, {content['trials']} trials each), where our own column is {ours} "
         "apart. For the unbounded program, the solver's slacks grow without end and no constraint "
         "holds the weights; they end near a multiple of a weighted difference of the mean pair "
-        "member and the mean row, almost whatever the penalty.\n\n"
-        + tried(content)
+        "member and the mean row, almost whatever the penalty.\n\n" + tried(content)
     )
 
 
