@@ -84,8 +84,8 @@ def test_the_gradient_of_the_value_in_the_fields_is_the_belief_on_cycles_too(
     for index in np.ndindex(fields.shape):
         nudge = np.zeros_like(fields)
         nudge[index] = 1e-3
-        ends = [propagate(fields + sign * nudge, edges, on, off).value for sign in (1, -1)]
-        assert (ends[0] - ends[1]) / 2e-3 == pytest.approx(found.beliefs[index], abs=1e-4)
+        values = [propagate(fields + sign * nudge, edges, on, off).value for sign in (1, -1)]
+        assert (values[0] - values[1]) / 2e-3 == pytest.approx(found.beliefs[index], abs=1e-4)
 
 
 def test_two_classes_on_their_fast_path_are_as_on_the_path_of_many() -> None:

@@ -276,8 +276,7 @@ def sweep_two_classes(
     array of shape (2, n_edges)
     """
     ends, size = edges.ends, edges.left.size
-    totals = np.bincount(ends, odds.ravel(), edges.count)
-    totals += field
+    totals: FloatArray = field + np.bincount(ends, odds.ravel(), edges.count)
     cavity = totals[ends]
     cavity -= odds.ravel()
     np.maximum(cavity, -_CLIP, out=cavity)
@@ -285,7 +284,7 @@ def sweep_two_classes(
     np.exp(cavity, out=cavity)
     # What one end believes is what the other is told.
     cavity = cavity.reshape(2, size)[::-1]
-    fresh = on[1] * cavity
+    fresh: FloatArray = on[1] * cavity
     fresh += off
     cavity *= off
     cavity += on[0]
