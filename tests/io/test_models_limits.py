@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -18,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import likewise as lw
 from likewise.io import load_model
+from likewise.io.modelfile import nested
 from tests.io.crafted import parts_of, zipped
 from tests.io.test_models_kinds import ASKED, MET, X, linear, pair
 
@@ -215,6 +217,32 @@ def test_columns_that_are_chosen_too_often_are_refused(
     others[1:] = [width, width + n_dummies]
     forged.tree["estimator"]["object"][1]["steps"].insert(1, {"tuple": ["twice", union(2)]})
     refuse(tmp_path / "m", forged.content, "makes more columns than a model has")
+
+
+def test_columns_chosen_by_name_are_numbered_as_often_for_many_parts_as_for_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand parts of a million names would take a day."""
+    table = DataFrame(WHOLE, columns=["a", "b", "c"])
+    chosen = ColumnTransformer([("as is", "passthrough", ["a", "b"])])
+    lw.save(make_pipeline(chosen, linear()).fit(table, ASKED), tmp_path / "m")
+    parts = parts_of((tmp_path / "m").read_bytes())
+    number, n_times = nested._finder, []
+
+    def counted(values: Any) -> Any:
+        n_times[-1] += 1
+        return number(values)
+
+    monkeypatch.setattr(nested, "_finder", counted)
+    for n_parts in (2, 300):
+        forged = Forged(parts)
+        columns = find(forged.estimator, "transformers_")
+        for key in ("transformers", "transformers_"):
+            columns[key] += [{"tuple": [f"{at}", "drop", ["c"]]} for at in range(n_parts)]
+        (tmp_path / "m").write_bytes(forged.content)
+        n_times.append(0)
+        assert load_model(tmp_path / "m").estimator.predict(table).size == len(table)
+    assert n_times[0] == n_times[1] > 0
 
 
 @pytest.mark.parametrize(
