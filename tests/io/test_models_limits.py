@@ -230,7 +230,8 @@ def test_columns_chosen_by_name_are_numbered_as_often_for_many_parts_as_for_few(
     chosen = ColumnTransformer([("as is", "passthrough", ["a", "b"])])
     lw.save(make_pipeline(chosen, linear()).fit(table, ASKED), tmp_path / "m")
     parts = parts_of((tmp_path / "m").read_bytes())
-    number, n_times = nested._finder, []
+    number = nested._finder
+    n_times: list[int] = []
 
     def counted(values: Any) -> Any:
         n_times[-1] += 1
