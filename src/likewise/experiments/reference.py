@@ -71,5 +71,5 @@ def _best_machine(X: FloatArray, y: NDArray[np.int64]) -> tuple[dict[str, float]
                 model = SVC(C=penalty, kernel="precomputed").fit(kernel, y[train])
                 found[penalty, gamma].append(model.score(other, y[test]))
     means = {setting: float(np.mean(scores)) for setting, scores in found.items()}
-    penalty, gamma = max(means, key=means.__getitem__)
-    return {"C": penalty, "gamma": gamma}, means[penalty, gamma]
+    best = max(means, key=means.__getitem__)
+    return {"C": best[0], "gamma": best[1]}, means[best]
