@@ -13,9 +13,14 @@ WORKERS ?= auto
 FUZZ_SECONDS ?= 300
 # One BLAS thread per test worker: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
+# Compiled modules are kept: else every worker, and every command that tests run, compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
+# Where `make results` keeps its records; AGAIN= goes on with a run that was stopped.
+RESULTS ?= build/results
+AGAIN ?= --again
 
 .PHONY: demo test torch test-torch test-all test-older-sklearn test-older-quick coverage nightly dist \
-	fuzz lint format bench bench-quick docs clean
+	fuzz lint format bench bench-quick results docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +35,7 @@ help:
 	@echo "make lint      ruff, mypy, the layers of the package, spelling and words"
 	@echo "make bench     speed against named competitors, into benchmarks/RESULTS.md"
 	@echo "make bench-quick  the same at reduced sizes, under three minutes, only shown"
+	@echo "make results   the table in the README from scratch (Table 4)"
 	@echo "make docs      the site in site/: pages, tutorials, gallery and API reference (a few minutes)"
 
 $(BIN)/python:
@@ -113,6 +119,11 @@ bench: $(VENV)/.dev
 
 bench-quick: $(VENV)/.dev
 	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
+
+# Needs the paper's datasets, see README.md. Seeds are those of the experiment's plan.
+results: $(VENV)/.dev
+	$(BIN)/likewise reproduce benchmark --out $(RESULTS) $(AGAIN)
+	$(BIN)/python docs/results/make.py --pack $(RESULTS) --declare
 
 # Tutorials and gallery are run; a warning is an error. The reference of nets needs torch.
 docs: $(VENV)/.docs $(VENV)/.torch

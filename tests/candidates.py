@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from likewise.report import judgement
 from likewise.scores import maps
 from likewise.search import settings
 
@@ -18,4 +19,12 @@ def few_candidates() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maps, "_WIDTHS", maps._WIDTHS[:1])
         patch.setattr(settings, "_ALPHAS", settings._ALPHAS[2::3])
+        yield
+
+
+@pytest.fixture(autouse=True, scope="package")
+def few_draws() -> Iterator[None]:
+    """Let reports draw 40 samples for their intervals, where how wide these are does not matter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judgement, "_N_DRAWS", 40)
         yield

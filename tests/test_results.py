@@ -1,10 +1,15 @@
-"""README and docs say what the committed records say."""
+"""README and docs say what the committed records say, and which code made them."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from likewise.experiments.freshness import stale
+from likewise.experiments.markdown import write_markdown
+from likewise.experiments.reporting import TITLE, tell
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,6 +30,48 @@ def make() -> ModuleType:
 def test_readme_and_page_are_made_of_the_records(make: ModuleType) -> None:
     for path, text in make.wanted().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what make.py makes"
+
+
+def test_tables_are_made_of_the_records(make: ModuleType, tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    told = tell(make.read_records(), make.RUN)
+    sections = [
+        replace(one, pictures=tuple(replace(picture, draw=Figure) for picture in one.pictures))
+        for one in told.said
+    ]
+    write_markdown(tmp_path / "tables.md", TITLE, sections, told.facts)
+    wanted, found = (
+        [
+            line
+            for line in (folder / "tables.md").read_text(encoding="utf-8").splitlines()
+            if not line.startswith(("- versions of this report", "- machine of this report"))
+        ]
+        for folder in (tmp_path, ROOT / "docs" / "results")
+    )
+    assert found == wanted, "tables.md is not what docs/results/make.py makes"
+
+
+def test_what_other_code_made_is_declared_and_so_shown_and_nothing_else_is(
+    make: ModuleType,
+) -> None:
+    found = set(stale([*make.read_records(), *make.net_records()]))
+    _, declared = make.declared()
+    known = set(declared)
+    assert not found - known, "made by other code; run again or docs/results/make.py --declare"
+    assert not known - found, "no longer stale: docs/results/make.py --declare"
+
+
+def test_a_record_of_other_code_is_named_under_the_table(make: ModuleType) -> None:
+    records = [one for one in make.read_records() if one["experiment"] == "benchmark"]
+    assert make.code_of(records) in make.headline(make.Results(records))
+    date, known = make.declared()
+    of_table = [one for one in known if one.experiment == "benchmark"]
+    assert (f"(as of {date})" in make.code_of(records)) == bool(of_table)
+
+
+def test_records_take_little_room(make: ModuleType) -> None:
+    assert sum(path.stat().st_size for path in make.PACKED.iterdir()) < 3_000_000
 
 
 def test_the_benchmark_is_complete_and_nothing_failed(make: ModuleType) -> None:

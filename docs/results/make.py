@@ -1,22 +1,32 @@
 """What README.md and docs/reproduced.md say of the results, made of the records beside this file.
 
 So does docs/nets.md, of the records in the folder nets. ``python docs/results/make.py`` writes all;
-with ``--check`` it only says whether they are as the records want them. No number in them is typed
-by hand.
+``--check`` only says whether they are as the records want them; ``--pack FOLDER`` first takes in
+the records of a new run; ``--declare`` first writes down which records are of other code than the
+present. No number in the pages is typed by hand.
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import variance
 from typing import TYPE_CHECKING
 
 from likewise.experiments import nets
 from likewise.experiments.against_paper import WHY
+from likewise.experiments.compact import pack_records, replaced, unpack_records
+from likewise.experiments.double_hinge_page import explained
+from likewise.experiments.experiment import RECORDS
+from likewise.experiments.freshness import Made, code_in_words, makers, stale
+from likewise.experiments.markdown import write_markdown
 from likewise.experiments.methods import REFERENCE, ordered, title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
+from likewise.experiments.reporting import TITLE, tell
 from likewise.experiments.runner import Record
+from likewise.experiments.runner import read_records as read_lines
 from likewise.experiments.statistics import Mean, group, mean_of, not_worse
 from likewise.experiments.theory import WEIGHTS
 from likewise.experiments.unlabeled import falling, hardest_near_half
@@ -25,6 +35,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
+PACKED = HERE / "records"
+STALE = HERE / "stale.json"
+DOUBLE_HINGE = HERE / "double-hinge.json"
+RUN = Path("build/results")
+"""Where a run that makes the records again puts them."""
 README = HERE.parent.parent / "README.md"
 PAGE = HERE.parent / "reproduced.md"
 MARKS = "<!-- headline -->", "<!-- end of headline -->"
@@ -119,7 +134,7 @@ def headline(found: Results) -> str:
         lines.append(f"| {dataset} | " + " | ".join(shown) + " |")
     means = [f"{_mean(column):.1f}" for column in zip(*columns, strict=True)]
     lines.append(f"| mean | *{means[0]}* | " + " | ".join(means[1:]) + " |")
-    return "\n".join([*lines, "", _notes(found, above)])
+    return "\n".join([*lines, "", _notes(found, above), "", code_of(found.of("benchmark"))])
 
 
 def best_printed(dataset: str) -> float:
@@ -187,10 +202,11 @@ def page(found: Results) -> str:
             [
                 "# What did and did not reproduce",
                 "Every number here is computed by `docs/results/make.py` from the records of "
-                "single trials, `docs/results/records.jsonl`. All tables and pictures are on the "
+                "single trials in `docs/results/records`. All tables and pictures are on the "
                 "page [Results](results/tables.md). Accuracies are clustering accuracies in "
                 "percent, averaged over the datasets that both we and the paper have, with 20 "
                 "trials each. The class prior is 0.7 and not known to any method.",
+                code_of(found.records),
                 _columns(found),
                 *_benchmark(found),
                 *_figures(found),
@@ -230,8 +246,8 @@ def _benchmark(found: Results) -> list[str]:
         f"{len(found.datasets)} sets.",
         "**Not reproduced: the double-hinge column.** The program in the paper is unbounded; the "
         f"corrected one reaches {found.average('su-double-hinge'):.1f} with the same prior "
-        f"estimate, where the paper prints {found.printed('su-double-hinge'):.1f}. We do not know "
-        "how that column was computed.",
+        f"estimate, where the paper prints {found.printed('su-double-hinge'):.1f}. "
+        + explained(DOUBLE_HINGE),
         "**KM2's floor.** The prior estimate behind both columns is at its own lower limit, "
         f"{FLOOR:g} or less, in {floor} of {len(trials)} samples, where it says nothing about the "
         "data. See [why KM1 and KM2 are not the default](km-is-not-consistent.md).",
@@ -383,10 +399,36 @@ def _mean(values: Iterable[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def read_records(folder: Path = HERE) -> list[Record]:
-    """Return the committed records."""
-    with (folder / "records.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def read_records() -> list[Record]:
+    """Return the committed records of all experiments but nets."""
+    return unpack_records(PACKED)
+
+
+def net_records() -> list[Record]:
+    """Return those of nets."""
+    return read_lines(HERE / "nets" / RECORDS)
+
+
+def declared() -> tuple[str, list[Made]]:
+    """Return what is known to be of other code than the present, and since when."""
+    content = json.loads(STALE.read_text(encoding="utf-8"))
+    return content["declared"], [Made(**one) for one in content["stale"]]
+
+
+def declare(records: list[Record]) -> None:
+    """Write down what is of other code than the present."""
+    known = [one.as_dict() for one in stale(records)]
+    content = {"declared": datetime.now(UTC).date().isoformat(), "stale": known}
+    STALE.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def code_of(records: list[Record]) -> str:
+    """Say which code made records, as it was declared."""
+    date, known = declared()
+    made = makers(records)
+    old = [one for one in made if one in known]
+    words = code_in_words(made, old) + (f" (as of {date})" if old else "")
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def measured(records: list[Record]) -> str:
@@ -401,6 +443,7 @@ def measured(records: list[Record]) -> str:
         parts.append(f"{table.caption}:")
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     trials = len({record["trial"] for record in own})
+    parts.append(code_of(own))
     return "\n\n".join([section.paragraphs[0] + f" Ours: {trials} seeds each.", *parts])
 
 
@@ -417,19 +460,32 @@ def wanted() -> dict[Path, str]:
     return {
         README: _between(README, MARKS, headline(found)),
         PAGE: page(found),
-        NETS: _between(NETS, NETS_MARKS, measured(read_records(HERE / "nets"))),
+        NETS: _between(NETS, NETS_MARKS, measured(net_records())),
     }
 
 
 def main() -> None:
-    """Write the files and the picture, or check the files."""
-    if "--check" not in sys.argv:
-        picture(Results(read_records())).savefig(HERE / "figures" / "headline.png", dpi=150)
+    """Write the files and the pictures, or check the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--declare", action="store_true")
+    parser.add_argument("--pack", type=Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    if arguments.check:
+        for path, text in wanted().items():
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                sys.exit(f"{path.name} is not what the records say: python docs/results/make.py")
+        return
+    if arguments.pack is not None:
+        pack_records(PACKED, replaced(read_records(), read_lines(arguments.pack / RECORDS)))
+    records = read_records()
+    if arguments.declare:
+        declare([*records, *net_records()])
+    told = tell(records, RUN)
+    write_markdown(HERE / "tables.md", TITLE, told.said, told.facts)
+    picture(Results(records)).savefig(HERE / "figures" / "headline.png", dpi=150)
     for path, text in wanted().items():
-        if "--check" not in sys.argv:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path.name} does not say what the records say: python docs/results/make.py")
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

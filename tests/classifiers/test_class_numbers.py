@@ -35,7 +35,7 @@ def wine(kind: str, n_pairs: int = 120) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("kind", ["asked", "fresh"])
 def test_three_classes_are_found_by_held_out_statements(kind: str) -> None:
     X, y, classes = wine(kind)
-    clf = quick(n_classes="auto", alphas=[0.01]).fit(X, y)
+    clf = quick(n_classes="auto", alphas=[0.01], cv=3).fit(X, y)
     assert clf.n_classes_ == clf.class_count_.chosen == 3
     assert clf.classes_.tolist() == [0, 1, 2]
     found = clf.predict(X)[: classes.size]
@@ -49,11 +49,11 @@ def test_three_classes_are_found_by_held_out_statements(kind: str) -> None:
 def test_three_classes_taken_as_two_are_warned_of() -> None:
     X, y, _ = wine("fresh")
     with pytest.warns(ClassesWarning, match=r"probably more than 2 classes: with 3, .* nats"):
-        clf = quick(alphas=[0.01]).fit(X, y)
+        clf = quick(alphas=[0.01], cv=3).fit(X, y)
     assert clf.class_count_.counts == (2, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        quick(n_classes=3, alphas=[0.01]).fit(X, y)
+        quick(n_classes=3, alphas=[0.01], cv=3).fit(X, y)
 
 
 @pytest.mark.slow

@@ -295,9 +295,13 @@ REFUSED = {
 
 
 def every_classifier() -> list[Any]:
-    """Return scikit-learn's classifiers, as they come or around logistic regression."""
+    """Return scikit-learn's classifiers, small, some around logistic regression."""
     with warnings.catch_warnings(action="ignore"):  # of what is deprecated
         return [_made(cls) for _, cls in all_estimators(type_filter="classifier")]
+
+
+FEW = {"n_estimators": 5, "max_iter": 20, "Cs": 2}
+"""Trees and steps that show whether a classifier can learn."""
 
 
 def _made(cls: Any) -> Any:
@@ -306,8 +310,9 @@ def _made(cls: Any) -> Any:
         return VotingClassifier([("a", inner), ("b", GaussianNB())], voting="soft")
     if cls is StackingClassifier:
         return StackingClassifier([("a", inner), ("b", GaussianNB())])
-    needs = "estimator" in signature(cls).parameters
-    return cls(estimator=inner) if needs else cls()
+    takes = signature(cls).parameters
+    few = {name: value for name, value in FEW.items() if name in takes}
+    return cls(estimator=inner, **few) if "estimator" in takes else cls(**few)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -196,7 +196,7 @@ def test_equal_weights_change_nothing() -> None:
     assert plain.prior_interval_ == other.prior_interval_
 
 
-@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+@pytest.mark.parametrize("error_rate", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_weights_of_a_table_change_the_prior_alone(error_rate: float) -> None:
     sample = draw_table(600, 500, error_rate=error_rate)
     X, y = sample.pack()

@@ -156,6 +156,14 @@ def test_columns_are_matched_by_name_and_others_are_left_aside(model: Path, succ
     ]
 
 
+def test_of_a_table_that_is_refused_nothing_else_is_said(model: Path, refuse: Run) -> None:
+    columns = columns_of(model.parent / "rows.csv")
+    write(model.parent / "less.csv", {"id": columns["id"], "note": columns["first"]})
+    said = refuse("predict", "model.skops", "less.csv")
+    assert len(said.splitlines()) == 1
+    assert "lacks 2 columns" in said
+
+
 def add_text(folder: Path) -> dict[str, list[Any]]:
     """Add a column of numbers that are names, a word among them, and a column of booleans."""
     columns = columns_of(folder / "rows.csv")

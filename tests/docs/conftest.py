@@ -13,7 +13,7 @@ import likewise
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("docs", "examples", "README.md", "CHANGELOG.md", "ARCHITECTURE.md")
-MADE = ("gallery", "tutorials", "reference", "records.jsonl")
+MADE = ("gallery", "tutorials", "reference", "records", "records.jsonl")
 
 
 def environment() -> dict[str, str]:

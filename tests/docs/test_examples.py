@@ -18,6 +18,8 @@ GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
 SLOW = {
     "plot_accuracy_by_pairs",
     "plot_asking",
+    "plot_balanced_classes",
+    "plot_class_dependent_pairing",
     "plot_class_prior",
     "plot_label_free_report",
     "plot_number_of_classes",

@@ -46,6 +46,17 @@ OTHER_VALUES = {
     "an empty first file",
 }
 """Mixtures that are answered, but not with the weights of the files as they were."""
+LIKE_OTHERS = {
+    "broken, then whole numbers",
+    "32 and 64 bits",
+    "single and double precision",
+    "decimals and whole numbers",
+    "columns in another order",
+    "kinds of text as ids",
+    "flags, then whole numbers",
+    "numbers, then text",
+}
+"""Mixtures of the sort of another one: each is joined by Dask, which takes a second."""
 
 
 @pytest.fixture(scope="module")
@@ -57,26 +68,31 @@ def unmixed(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("name", MIXTURES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LIKE_OTHERS else ())
+        for name in MIXTURES
+    ],
+)
 def test_all_engines_say_the_same(name: str, tmp_path: Path, unmixed: np.ndarray) -> None:
     files = base_files(np.random.default_rng(0), [8, 8, 8])
     MIXTURES[name](files)
     table, pairs = write_folder(files, tmp_path)
-    found = fit_by_command(table, pairs, ())
+    found = check_engines_agree(table, pairs)
     if name in REFUSED:
         assert isinstance(found, str), found
         assert re.search(REFUSED[name], found), found
     elif name not in OTHER_VALUES:
         np.testing.assert_allclose(found, unmixed, rtol=1e-6, atol=1e-9)
-    check_engines_agree(table, pairs)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_random_mixture(seed: int, tmp_path: Path) -> None:
     check_engines_agree(*mixed_folder(seed, tmp_path))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1200))
+@pytest.mark.parametrize("seed", [2, 3, *range(1000, 1200)])
 def test_many_random_mixtures(seed: int, tmp_path: Path) -> None:
     check_engines_agree(*mixed_folder(seed, tmp_path))

@@ -8,6 +8,7 @@ import pytest
 
 from likewise.experiments.benchmark import EXPERIMENT, measure, plot, sections
 from likewise.experiments.classification import learn
+from likewise.experiments.experiment import UNSEEN
 from likewise.experiments.methods import METHODS
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import Draw
@@ -52,6 +53,7 @@ def test_a_trial_has_the_sizes_of_the_paper() -> None:
 
 def test_the_plan_is_the_paper_s_and_has_every_method() -> None:
     assert (len(EXPERIMENT.full.datasets), EXPERIMENT.full.trials) == (12, 20)
+    assert EXPERIMENT.full.first == EXPERIMENT.quick.first == UNSEEN
     assert list(EXPERIMENT.full.methods) == list(METHODS)
 
 

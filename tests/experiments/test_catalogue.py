@@ -52,13 +52,19 @@ def test_facts_tell_trials_failures_and_versions() -> None:
     records = [
         record("prior", "km1", 0, n=200),
         record("prior", "km1", 4, n=200, status="failed", version="0.0.1"),
-        *(record("half", "labels", 1, prior=prior, version="0.0.1") for prior in PRIORS),
-        record("half", "km", 0, prior=0.5, version="0.0.1"),
+        *(
+            record("half", "labels", trial, prior=prior, version="0.0.1")
+            for prior in PRIORS
+            for trial in (1000, 1001)
+        ),
+        record("half", "km", 1000, prior=0.5, version="0.0.1"),
     ]
     facts = facts_of(records, EXPERIMENTS, Path("there"))
-    assert facts["trials"] == "prior: 5, half: 2 (km: 1)"
-    assert facts["records"] == (
-        "6, of which 1 are failures; 1 made before versions were recorded, 5 made by likewise 0.0.1"
+    assert facts["trials"] == "prior: 2 (seeds 0 to 4), half: 2 (seeds 1000 to 1001; km: 1)"
+    assert facts["records"] == "9, of which 1 are failures"
+    assert facts["code"] == (
+        "not of the present code: prior (km1), before records said what made them; "
+        "half (all methods), prior (km1), by likewise 0.0.1"
     )
     assert "scikit-learn" in facts["versions of this report"]
     assert facts["to run it again"] == (

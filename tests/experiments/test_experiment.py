@@ -1,13 +1,21 @@
 """Plans and runs: what is missing is run, nothing else, and the number of jobs changes nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from likewise.experiments import experiment as module
-from likewise.experiments.experiment import RECORDS, Experiment, Plan, prepare_again, run
+from likewise.experiments.experiment import (
+    RECORDS,
+    UNSEEN,
+    Experiment,
+    Plan,
+    prepare_again,
+    run,
+)
 from likewise.experiments.runner import Record, key_of, read_records
 from likewise.experiments.theory import EXPERIMENT as THEORY
 from likewise.pages.document import Section
@@ -89,6 +97,12 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     kept = read_records(path)
     assert len({key_of(one) for one in kept}) == len(kept) == 12
     assert run(toy(), PLAN, tmp_path)[0] == 0
+
+
+def test_trials_are_counted_from_the_first_of_the_plan() -> None:
+    plan = replace(PLAN, first=UNSEEN, trials=2)
+    assert {one["trial"] for one in toy().trials(plan)} == {UNSEEN, UNSEEN + 1}
+    assert plan.changed(trials=1).first == UNSEEN
 
 
 def test_an_added_method_runs_only_its_own_trials(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from likewise._version import __version__
+from likewise.experiments.provenance import made_by
 from likewise.experiments.runner import (
     KEY,
     SETTINGS,
@@ -36,6 +38,15 @@ def given(*records: Record) -> Records:
 
 def measure_nothing(**_: Any) -> Record:
     return {}
+
+
+def test_a_record_says_what_made_it() -> None:
+    known = {**record(0), "experiment": "losses", "method": "squared"}
+    first, second = run_trials(measure_nothing, [[known, record(1)]])
+    for name, value in made_by("losses", "squared").items():
+        assert first[name] == value
+    assert first["version"] == second["version"] == __version__
+    assert (len(first["code"]), second["code"]) == (16, None)
 
 
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:

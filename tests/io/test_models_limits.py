@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -18,6 +19,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import likewise as lw
 from likewise.io import load_model
+from likewise.io.modelfile import nested
+from likewise.io.modelfile.archive import parse_json
+from likewise.io.modelfile.brought import types_in
+from likewise.io.modelfile.failures import UnfitError
 from tests.io.crafted import parts_of, zipped
 from tests.io.test_models_kinds import ASKED, MET, X, linear, pair
 
@@ -217,6 +222,33 @@ def test_columns_that_are_chosen_too_often_are_refused(
     refuse(tmp_path / "m", forged.content, "makes more columns than a model has")
 
 
+def test_columns_chosen_by_name_are_numbered_as_often_for_many_parts_as_for_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand parts of a million names would take a day."""
+    table = DataFrame(WHOLE, columns=["a", "b", "c"])
+    chosen = ColumnTransformer([("as is", "passthrough", ["a", "b"])])
+    lw.save(make_pipeline(chosen, linear()).fit(table, ASKED), tmp_path / "m")
+    parts = parts_of((tmp_path / "m").read_bytes())
+    number = nested._finder
+    n_times: list[int] = []
+
+    def counted(values: Any) -> Any:
+        n_times[-1] += 1
+        return number(values)
+
+    monkeypatch.setattr(nested, "_finder", counted)
+    for n_parts in (2, 300):
+        forged = Forged(parts)
+        columns = find(forged.estimator, "transformers_")
+        for key in ("transformers", "transformers_"):
+            columns[key] += [{"tuple": [f"{at}", "drop", ["c"]]} for at in range(n_parts)]
+        (tmp_path / "m").write_bytes(forged.content)
+        n_times.append(0)
+        assert load_model(tmp_path / "m").estimator.predict(table).size == len(table)
+    assert n_times[0] == n_times[1] > 0
+
+
 @pytest.mark.parametrize(
     ("name", "key", "array"),
     [
@@ -282,3 +314,20 @@ def test_one_long_category_among_many_short_ones_can_be_saved_and_read(tmp_path:
         model = make_pipeline(columns, lw.SUClassifier(prior=0.7)).fit(table, MET)
     lw.save(model, tmp_path / "m")
     np.testing.assert_array_equal(lw.load(tmp_path / "m").predict(table), model.predict(table))
+
+
+def test_a_table_of_more_names_than_a_model_has_is_not_parsed() -> None:
+    texts = b",".join([b'"a:b"'] * 600_000)
+    assert len(parse_json(b"[" + texts + b"]")) == 600_000
+    names = b",".join(b'"%d":0' % number for number in range(600_000))
+    with pytest.raises(UnfitError, match="more parts than a model needs"):
+        parse_json(b"{" + names + b"}")
+
+
+@pytest.mark.parametrize("names", [["A" * 1_000_000], ["A" * 1000 + str(k) for k in range(100)]])
+def test_names_of_types_that_no_sentence_can_hold_are_refused(names: list[str]) -> None:
+    nodes = [{"__module__": "m", "__class__": name, "__loader__": "ObjectNode"} for name in names]
+    content = zipped({"schema.json": json.dumps({"content": nodes}).encode()})
+    with pytest.raises(UnfitError, match="names types that cannot be") as refused:
+        types_in(content)
+    assert len(str(refused.value)) < 200

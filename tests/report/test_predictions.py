@@ -19,6 +19,7 @@ def test_a_clone_uses_its_scores_though_fewer_pairs_alone_do_not_speak_for_them(
     clf = lw.PairClassifier(features="linear", random_state=0).fit(*_sample(300).pack())
     few = _sample(12, seed=1)
     X, y = few.pack()
+    X = X[::-1]  # other rows than those that were asked about
     clone = unfitted(clf)
     with unsaid():
         clone.fit(X, y)

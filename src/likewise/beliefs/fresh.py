@@ -13,6 +13,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, as_shares, log_sum
 from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
 from likewise.beliefs.fixed_point import settle
+from likewise.beliefs.fresh_two import slope_of_two
 from likewise.engines.rows import Positions, row_numbers
 from likewise.statements.labels import row_sets_of
 from likewise.statements.statements import Links, Statements
@@ -95,6 +96,16 @@ class FreshLikelihood(Likelihood):
             pair_shares = self._settled_pair_shares(ordered, first, start)
         found = expand(ordered, self.counts, pair_shares, start, self._weights)
         return self._beliefs(ordered, found, pair_shares)
+
+    def slope(
+        self, scores: FloatArray, near: Beliefs | None = None
+    ) -> tuple[float, FloatArray, Beliefs | None]:
+        """Return the value and its gradient in the scores; see `Likelihood`."""
+        if scores.shape[1] > 1 or self.pairing == "free":
+            return super().slope(scores, near)
+        ordered = self._ordered(scores[:, 0])
+        value, gradient = slope_of_two(ordered, self.counts, self.totals, self._weights)
+        return value, self._in_place(gradient)[:, None], None
 
     def _settled_pair_shares(
         self, ordered: FloatArray, first: FloatArray, start: FloatArray | None

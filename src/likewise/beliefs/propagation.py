@@ -2,17 +2,19 @@
 
 An edge has a weight ``on_k`` if both ends are of class k and a weight ``off`` if they differ, so a
 cavity belief b becomes the message ``on b + off (1 - b)``: linear in the number of classes, all
-edges at once. On trees the result is exact; the value is the Bethe free energy, whose gradient in
-the fields is the belief. Nothing here knows what the unknowns are.
+edges at once. On trees the result is exact, and small groups with cycles are summed over exactly
+(`likewise.beliefs.enumeration`); elsewhere the value is the Bethe free energy. Its gradient in the
+fields is the belief. Nothing here knows what the unknowns are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._types import FloatArray
+from likewise.beliefs.enumeration import Cycles
 
 __all__ = ["HARD", "Edges", "Propagated", "propagate", "sweep_two_classes"]
 
@@ -56,17 +58,23 @@ class Edges:
         """Whether no unknown has two edges: then nothing has to be sent on."""
         return bool(np.bincount(self.ends, minlength=1).max() < 2)
 
+    def parted(self, n_classes: int) -> tuple[Cycles | None, "Edges"]:
+        """Return the groups that are summed over exactly, if there are any, and all other edges."""
+        if n_classes not in self._parted:
+            cycles = Cycles.among(self.left, self.right, self.count, n_classes)
+            rest = Edges(self.left[~cycles.is_edge], self.right[~cycles.is_edge], self.count)
+            self._parted[n_classes] = (cycles, rest) if cycles.sizes.size else (None, self)
+        return self._parted[n_classes]
+
+    @cached_property
+    def _parted(self) -> "dict[int, tuple[Cycles | None, Edges]]":
+        return {}
+
     def totals(self, fields: FloatArray, sent: FloatArray) -> FloatArray:
         """Add to fields, (n_classes, count), what was sent to all ends, (n_classes, 2 n_edges)."""
         places = self.ends + self.count * np.arange(fields.shape[0])[:, None]
         found = np.bincount(places.ravel(), weights=sent.ravel(), minlength=fields.size)
         return np.asarray(fields + found.reshape(fields.shape))
-
-    def add(self, to_left: FloatArray, to_right: FloatArray) -> FloatArray:
-        """Add up what edges send to their ends, (count,)."""
-        total = np.bincount(self.left, weights=to_left, minlength=self.count)
-        total += np.bincount(self.right, weights=to_right, minlength=self.count)
-        return np.asarray(total, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -80,8 +88,8 @@ class Propagated:
     beliefs : array of shape (count, n_classes)
     alike : array of shape (n_edges, n_classes)
         Probability that both ends of an edge are of a class.
-    messages : array of shape (2, n_classes, n_edges)
-        Logarithms, to the left and to the right ends.
+    messages : array of shape (2, n_classes, n_sent)
+        Logarithms, to the left and to the right ends; of edges that messages were sent along.
     converged : bool
     """
 
@@ -108,13 +116,32 @@ def propagate(
     edges : Edges
     on : array of shape (n_edges, n_classes)
     off : array of shape (n_edges,)
-    messages : array of shape (2, n_classes, n_edges), optional
-        Where to begin.
+    messages : array of shape (2, n_classes, n_sent), optional
+        Where to begin: those of the same edges before.
 
     Returns
     -------
     Propagated
     """
+    if edges.is_matching:
+        return _sent_along(fields, edges, on, off, messages)
+    cycles, rest = edges.parted(fields.shape[1])
+    if cycles is None:
+        return _sent_along(fields, edges, on, off, messages)
+    among, others, own = cycles.is_edge, ~cycles.is_edge, fields[cycles.unknowns]
+    found = _sent_along(fields, rest, on[others], off[others], messages)
+    exact = cycles.sum(own, on[among], off[among])
+    alike = np.empty_like(on)
+    alike[others], alike[among] = found.alike, exact.alike
+    found.beliefs[cycles.unknowns] = exact.beliefs
+    alone = float(_normalised(own.T)[0].sum())
+    return replace(found, value=found.value - alone + exact.value, alike=alike)
+
+
+def _sent_along(
+    fields: FloatArray, edges: Edges, on: FloatArray, off: FloatArray, messages: FloatArray | None
+) -> Propagated:
+    """Send messages along all edges until they settle, or once if that is all there is to do."""
     # Class by class in memory: sums over a few classes are then sums of long vectors.
     fields, on = np.ascontiguousarray(fields.T), np.ascontiguousarray(on.T)
     if edges.is_matching:
@@ -248,18 +275,18 @@ def sweep_two_classes(
     -------
     array of shape (2, n_edges)
     """
-    totals = field + edges.add(odds[0], odds[1])
-    np.clip(totals, -1e6, 1e6, out=totals)
-    fresh = np.empty_like(odds)
-    for end, side in ((1, edges.left), (0, edges.right)):
-        cavity = totals[side]
-        cavity -= odds[1 - end]
-        np.clip(cavity, -_CLIP, _CLIP, out=cavity)
-        np.exp(cavity, out=cavity)
-        second = on[1] * cavity
-        second += off
-        cavity *= off
-        cavity += on[0]
-        second /= cavity
-        np.log(np.maximum(second, _TINY, out=second), out=fresh[end])
-    return fresh
+    ends, size = edges.ends, edges.left.size
+    totals: FloatArray = field + np.bincount(ends, odds.ravel(), edges.count)
+    cavity = totals[ends]
+    cavity -= odds.ravel()
+    np.maximum(cavity, -_CLIP, out=cavity)
+    np.minimum(cavity, _CLIP, out=cavity)
+    np.exp(cavity, out=cavity)
+    # What one end believes is what the other is told.
+    cavity = cavity.reshape(2, size)[::-1]
+    fresh: FloatArray = on[1] * cavity
+    fresh += off
+    cavity *= off
+    cavity += on[0]
+    fresh /= cavity
+    return np.asarray(np.log(np.maximum(fresh, _TINY, out=fresh), out=fresh))

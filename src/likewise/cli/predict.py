@@ -79,11 +79,12 @@ def _classify(
     table = read_table(
         table_path, id_column=model.id_column, text_columns=sorted(model.features.text)
     )
-    unused = [name for name in table.columns if name not in model.features.names]
-    if unused:
-        note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = feature_matrix(table, model.features)
     check_largest(table, model.features, rows)
+    known = frozenset(model.features.names)
+    unused = [name for name in table.columns if name not in known]
+    if unused:
+        note(f"columns that the model was not fitted on are left aside: {listed(unused)}.")
     rows = model.as_fitted(rows)
     with naming_model(model_path, table_path):
         scores = confidence(model.estimator, rows)

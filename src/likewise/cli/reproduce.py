@@ -103,24 +103,19 @@ for _name, _help in ABOUT.items():
 def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
     from likewise.experiments.catalogue import EXPERIMENTS
     from likewise.experiments.experiment import RECORDS
-    from likewise.experiments.facts import facts_of
     from likewise.experiments.markdown import write_markdown
+    from likewise.experiments.reporting import TITLE, tell
     from likewise.experiments.runner import read_records
     from likewise.experiments.statistics import results
     from likewise.pages.report import write_report
 
     plans = _plans_of_all(wishes) if chosen is None else [_plan_of(EXPERIMENTS[chosen], wishes)]
     new = _run_plans(plans, wishes)
-    records = read_records(wishes.out / RECORDS)
-    found = {name: experiment.own(records) for name, experiment in EXPERIMENTS.items()}
-    sections = {name: EXPERIMENTS[name].sections(own) for name, own in found.items() if own}
+    told = tell(read_records(wishes.out / RECORDS), wishes.out)
+    found, sections = told.found, told.sections
     files = [wishes.out / name for name in (RECORDS, REPORT, TABLES)]
-    title = "Classification from similar pairs and unlabeled rows: the experiments"
-    said = [section for some in sections.values() for section in some]
-    distinct = [record for own in found.values() for record in own]
-    facts = facts_of(distinct, EXPERIMENTS, wishes.out)
-    write_report(wishes.out / REPORT, title, said, facts)
-    write_markdown(wishes.out / TABLES, title, said, facts)
+    write_report(wishes.out / REPORT, TITLE, told.said, told.facts)
+    write_markdown(wishes.out / TABLES, TITLE, told.said, told.facts)
     asked = [experiment for experiment, _ in plans]
     failed = sum(one["status"] != "ok" for experiment in asked for one in found[experiment.name])
     if as_json:

@@ -25,10 +25,15 @@ from likewise.experiments.runner import (
 from likewise.experiments.samples import check_pools
 from likewise.pages.document import Section
 
-__all__ = ["RECORDS", "Experiment", "Plan", "prepare_again", "run"]
+__all__ = ["RECORDS", "UNSEEN", "Experiment", "Plan", "prepare_again", "run"]
 
 RECORDS = "records.jsonl"
 """Name of the file of records in the folder of a run."""
+
+UNSEEN = 1000
+"""First trial, and so seed, of experiments that judge our own methods. Their samples are to be ones
+that no choice was made on: whoever tries a change out takes trials below, and raises this number
+before a final run once trials from here on have been looked at."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,15 @@ class Plan:
     trials : int
     settings : mapping of str to tuples
         What else is varied, such as ``{"n": (200, 400)}``.
+    first : int
+        Number of the first trial; each trial's number is its seed.
     """
 
     datasets: tuple[str, ...]
     methods: Collection[str]
     trials: int
     settings: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    first: int = 0
 
     def __post_init__(self) -> None:
         strange = [name for name in self.settings if name not in SETTINGS]
@@ -143,7 +151,7 @@ class Experiment:
                 }
                 for method in methods
             ]
-            for trial in range(plan.trials)
+            for trial in range(plan.first, plan.first + plan.trials)
             for dataset in plan.datasets
             for values in product(*plan.settings.values())
             for methods in self._groups_of(plan.methods)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from likewise._version import __version__
 from likewise.experiments.experiment import Experiment, Plan
+from likewise.experiments.freshness import code_in_words, makers, stale
 from likewise.experiments.runner import SETTINGS, Record, Settings, key_of
 from likewise.experiments.statistics import group
 
@@ -44,7 +45,7 @@ def facts_of(
     >>> facts["to run it again"]
     'likewise reproduce prior --out there --quick --datasets adult --methods km1'
     >>> facts["trials"]
-    'prior: 3'
+    'prior: 1 (seed 2)'
     """
     by_experiment = {name: own for (name,), own in group(records, "experiment").items()}
     failed = sum(record["status"] != "ok" for record in records)
@@ -57,8 +58,9 @@ def facts_of(
     return {
         "to run it again": "; ".join(commands),
         "trials": ", ".join(f"{name}: {_trials(own)}" for name, own in by_experiment.items()),
-        "seeds": "the number of a trial, from 0, is its seed; all methods see the same samples",
-        "records": f"{len(records):,}, of which {failed:,} are failures; {_makers(records)}",
+        "seeds": "the number of a trial is its seed; all methods see the same samples",
+        "records": f"{len(records):,}, of which {failed:,} are failures",
+        "code": code_in_words(makers(records), stale(records)),
         "versions of this report": ", ".join(
             [f"likewise {__version__}", f"Python {platform.python_version()}", *libraries]
         ),
@@ -94,7 +96,7 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
     alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for (method,), own in group(records, "method").items():
         datasets = tuple(sorted({record["dataset"] for record in own}))
-        alike.setdefault((_n_trials(own), datasets), []).append(method)
+        alike.setdefault((_needed(own, plan), datasets), []).append(method)
     return [
         shlex.join([*start, *_options(plan, trials, datasets, methods)])
         for (trials, datasets), methods in alike.items()
@@ -116,23 +118,21 @@ def _settings(records: Sequence[Settings]) -> set[tuple[object, ...]]:
     return {tuple(record.get(name) for name in SETTINGS) for record in records}
 
 
+def _needed(records: Sequence[Record], plan: Plan) -> int:
+    """Return how many trials of a plan make the records again; of other seeds, as many."""
+    last = max(int(record["trial"]) for record in records)
+    return 1 + last - plan.first if last >= plan.first else _n_trials(records)
+
+
 def _n_trials(records: Sequence[Record]) -> int:
-    return 1 + max(int(record["trial"]) for record in records)
+    return len({record["trial"] for record in records})
 
 
 def _trials(records: Sequence[Record]) -> str:
-    """Return the number of trials, and that of methods that have fewer."""
+    """Return the number of trials with their seeds, and that of methods that have fewer."""
     counts = {method: _n_trials(own) for (method,), own in group(records, "method").items()}
     most = max(counts.values())
-    fewer = ", ".join(f"{name}: {count}" for name, count in counts.items() if count < most)
-    return f"{most} ({fewer})" if fewer else str(most)
-
-
-def _makers(records: Sequence[Record]) -> str:
-    """Say which versions of this library made the records: a folder can hold those of several."""
-    counts = {made: len(own) for (made,), own in group(records, "version").items()}
-    words = {
-        made: "before versions were recorded" if made is None else f"by likewise {made}"
-        for made in counts
-    }
-    return ", ".join(f"{count:,} made {words[made]}" for made, count in counts.items())
+    seeds = sorted({int(record["trial"]) for record in records})
+    ends = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    fewer = "".join(f"; {name}: {count}" for name, count in counts.items() if count < most)
+    return f"{most} ({ends}{fewer})"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from likewise.experiments.classification import learn
-from likewise.experiments.experiment import Experiment, Plan
+from likewise.experiments.experiment import UNSEEN, Experiment, Plan
 from likewise.experiments.figures import legend_of_all, panels
 from likewise.experiments.methods import METHODS, SHARING, WithMethods, ordered, title_of
 from likewise.experiments.runner import Record
@@ -149,8 +149,8 @@ EXPERIMENT = Experiment(
     title="Equally large classes, which the paper's risk excludes",
     measure=WithMethods(measure),
     outcome="accuracy",
-    full=Plan(("waveform",), _COMPARED, 20, {"prior": PRIORS}),
-    quick=Plan(("waveform",), _COMPARED, 2, {"prior": PRIORS}),
+    full=Plan(("waveform",), _COMPARED, 20, {"prior": PRIORS}, UNSEEN),
+    quick=Plan(("waveform",), _COMPARED, 2, {"prior": PRIORS}, UNSEEN),
     methods=METHODS,
     sections=sections,
     together=SHARING,

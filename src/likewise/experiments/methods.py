@@ -12,12 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Imported here rather than where they are used: threads are limited to one when a trial begins,
-# and a library that is loaded later would not know.
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.svm import SVC
-
 from likewise.baselines import (
     DIMC,
     IMSAT,
@@ -29,6 +23,7 @@ from likewise.baselines import (
     ThreeSMIC,
 )
 from likewise.classifiers import SUClassifierCV
+from likewise.experiments.reference import fit_reference
 from likewise.experiments.runner import Measure, Record
 from likewise.experiments.samples import Task
 from likewise.prior import PairMomentPrior
@@ -163,20 +158,7 @@ def _seeded(baseline: Callable[..., Any]) -> Callable[[Task], Answer]:
 
 def _labels(task: Task) -> Answer:
     """Learn from all hidden labels, by the better of two ordinary classifiers."""
-    n_features = task.X.shape[1]
-    searches = [
-        GridSearchCV(LogisticRegression(max_iter=5000), {"C": np.logspace(-4, 2, 7)}, cv=5),
-        GridSearchCV(
-            SVC(),
-            {"C": [1, 10, 100], "gamma": [0.1 / n_features, 0.5 / n_features, 2 / n_features]},
-        ),
-    ]
-    best = max((search.fit(task.X, task.hidden) for search in searches), key=_score)
-    return answer(best, task)
-
-
-def _score(search: Any) -> float:
-    return float(search.best_score_)
+    return answer(fit_reference(task.X, task.hidden), task)
 
 
 METHODS: dict[str, Method] = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from likewise._version import __version__
+from likewise.experiments.provenance import made_by
 from likewise.io import replacing
 
 try:
@@ -141,15 +141,19 @@ def run_trials(measure: Measure, groups: Sequence[Sequence[Settings]], *, jobs: 
     ------
     dict
         In no particular order: the settings, ``status`` ("ok" or "failed"), ``accuracy``,
-        ``seconds``, ``reason``, the ``version`` of this library, and whatever `measure` returned;
-        what there is not is None.
+        ``seconds``, ``reason``, what made it (see `likewise.experiments.provenance.made_by`), and
+        whatever `measure` returned; what there is not is None.
     """
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config("loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    # The code is looked at once, now: files may change while trials run.
+    made = [[made_by(one["experiment"], one["method"]) for one in group] for group in groups]
     with _deaf_children():
-        finished = parallel(delayed(_run_group)(measure, group) for group in groups)
+        finished = parallel(
+            delayed(_run_group)(measure, *group) for group in zip(groups, made, strict=True)
+        )
     try:
         for records in finished:
             yield from records
@@ -189,22 +193,22 @@ def _deaf_children() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run_group(measure: Measure, group: Sequence[Settings]) -> list[Record]:
+def _run_group(measure: Measure, group: Sequence[Settings], made: Sequence[Record]) -> list[Record]:
     from threadpoolctl import threadpool_limits
 
     # Where there is but one job it runs in this very process, whose threads nobody has limited.
     with threadpool_limits(1):
-        return [_run_one(measure, settings) for settings in group]
+        return [_run_one(measure, *one) for one in zip(group, made, strict=True)]
 
 
-def _run_one(measure: Measure, settings: Settings) -> Record:
+def _run_one(measure: Measure, settings: Settings, made: Record) -> Record:
     start = perf_counter()
     outcome: Record = {
         "status": "ok",
         "accuracy": None,
         "seconds": None,
         "reason": None,
-        "version": __version__,
+        **made,
     }
     try:
         # The settings come last: a trial cannot change which trial it is.

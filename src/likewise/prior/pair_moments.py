@@ -9,6 +9,7 @@ and ``(2 prior - 1)^2 = (mean_S g - mean_U g)^2 / cov(g(left), g(right))`` whate
 functions are the bins of a score that is learned on other rows; `latent_classes` pools them.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,19 @@ from likewise.prior.latent_classes import (
     profile_log_likelihood,
 )
 from likewise.prior.scores import HeldOut, ScoredPrior
-from likewise.search.calibration import narrowest
+from likewise.search.calibration import narrowest, power_of
 from likewise.search.learn import Learned
 from likewise.statements.labels import WeakLabels, row_sets_of
 from likewise.statements.statements import Statements
 
 _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
-_CROSS_FITTED = 0.85
-"""Power of the likelihood of cross-fitted scores. Rows scored by models that share most of their
-training rows tell less than as many independent ones; found on simulated waveform samples."""
 _HIGHEST = 0.999
 """Largest prior that is tried."""
-_NO_SIGNAL = 1.0
-"""Standard errors by which the pairs' covariance must exceed zero to count as a signal."""
+_LEAST_SIGNAL = math.sqrt(10.0)
+"""Standard errors by which the pairs' covariance must exceed zero. The prior is a ratio over that
+covariance, and ratios over what may be zero are not near normal: the rule for weak instruments asks
+for a squared ratio of ten (Staiger and Stock, 1997)."""
 
 
 class PairMomentPrior(ScoredPrior):
@@ -94,7 +94,8 @@ class PairMomentPrior(ScoredPrior):
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
         """Return the prior that scores tell; see `ScoredPrior`."""
         if others is None:
-            return _estimate(_count_cross_fitted(learned), learned, self.level, _CROSS_FITTED)
+            counts = _count_cross_fitted(learned)
+            return _estimate(counts, learned, self.level, power_of(learned.likelihood))
         return _estimate(_count_held_out(learned, others), learned, self.level, 1.0)
 
 
@@ -141,7 +142,7 @@ def _estimate(counts: Counts, learned: Learned, level: float, power: float) -> P
     value, interval = float(priors @ weights), _interval(priors, weights, level)
     signal = counts.signal()
     notes = []
-    if signal < _NO_SIGNAL:
+    if signal < _LEAST_SIGNAL or not learned.has_signal:
         notes.append("the pairs show no signal: their members are not alike in these features")
         interval = 0.5, 1.0
         if signal <= 0.0:

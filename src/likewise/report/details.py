@@ -13,7 +13,7 @@ from likewise.report.estimates import Estimate
 from likewise.report.judgement import Judgement, judge
 from likewise.report.predictions import Predicted
 from likewise.report.suggestions import suggest
-from likewise.search.calibration import CROSS_FITTED
+from likewise.search.calibration import power_of
 from likewise.search.class_count import is_one_more_likely, look_for_more
 from likewise.search.learn import Learned
 from likewise.search.settings import Settings
@@ -94,7 +94,7 @@ def _curves(
         values = np.clip(values + _area_lag(judged, beliefs, predicted), 0.0, 1.0)
         centre = judged.areas(beliefs)
         for column, name in enumerate(("roc_auc", "average_precision")):
-            apart = draws[:, column - 2] - centre[column]
+            apart = power_of(judged.likelihood) ** -0.5 * (draws[:, column - 2] - centre[column])
             found[name] = _estimate(float(values[column]), apart, level)
     if scores.probabilities is not None:
         found["calibration"] = calibration_curve(
@@ -123,7 +123,7 @@ def _unit(scores: FloatArray) -> FloatArray:
 
 
 def _estimate(value: float, apart: FloatArray, level: float) -> Estimate:
-    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2]) * CROSS_FITTED**-0.5
+    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(
         value, (max(value + min(float(low), 0.0), 0.0), min(value + max(float(high), 0.0), 1.0))
     )

@@ -34,7 +34,7 @@ from likewise.report.predictions import (
 )
 from likewise.scores.features import column_scale
 from likewise.scores.maps import feature_maps
-from likewise.search.calibration import CROSS_FITTED
+from likewise.search.calibration import power_of
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import compare_pairings
 from likewise.search.rows import MemoryRows, Some
@@ -50,9 +50,10 @@ _MOST = 20_000
 _N_FOLDS = 5
 _SIGNAL = 3.0
 """Standard errors by which predictions of pair members must agree to count as a signal."""
-_CLONES = 0.25
-"""Standard deviation of how far clones and classifier differ in a rate, per share of rows on which
-they disagree: if half of those were right by luck, with a margin."""
+_CLONES = 3**-0.5
+"""Standard deviation of how far clones and classifier differ in a rate, per share of the rows on
+which they disagree: nothing is known of which of them is right there, so that the difference is as
+likely to be anything from all to none (a uniform distribution over [-1, 1])."""
 
 
 @tells_if_asked
@@ -338,7 +339,7 @@ def _estimates(
     Rates are those of the cross-fitted predictions and of how far these fall behind.
 
     Scores are given to the draws, though they were learned from the same statements
-    (`CROSS_FITTED`). Clones are not the classifier itself: where they disagree, either may be
+    (`power_of`). Clones are not the classifier itself: where they disagree, either may be
     right. And where all pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n``
     could have gone unseen.
     """
@@ -346,8 +347,7 @@ def _estimates(
     values = judged.values(beliefs)
     shift = judged.lag(beliefs, predicted.own, predicted.clones)
     shift[1 + k :] = 0.0
-    disagreement = float(np.mean(predicted.held_out != predicted.own))
-    clones = _CLONES * disagreement * float(ndtri((1.0 + level) / 2.0))
+    clones = _CLONES * float(ndtri((1.0 + level) / 2.0)) * _disagreement(judged, beliefs, predicted)
     unseen = -np.log1p(-level) / _n_trials(judged, values)
     agreed = agreement(judged.predictions, judged.likelihood)[0]
 
@@ -360,10 +360,8 @@ def _estimates(
 
     draws = draws + np.append(shift, np.zeros(3))
     values = np.append((values + shift).clip(0.0, 1.0), agreed)
-    wider = CROSS_FITTED**-0.5
-    found = [
-        estimate(j, float(values[j]), clones if j <= k else 0.0, wider) for j in range(1 + 2 * k)
-    ]
+    wider = power_of(judged.likelihood) ** -0.5
+    found = [estimate(j, float(values[j]), float(clones[j]), wider) for j in range(1 + 2 * k)]
     recall, shares = (
         dict(zip(labels, part, strict=True)) for part in (found[1 : 1 + k], found[1 + k :])
     )
@@ -376,6 +374,22 @@ def _estimates(
         "false_positive_rate": _opposite(found[1]) if is_two else None,
         "pair_agreement": None if np.isnan(agreed) else estimate(1 + 2 * k, agreed, 0.0, 1.0),
     }
+
+
+def _disagreement(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> FloatArray:
+    """Return on which share of all rows, and of every class, clones and classifier disagree.
+
+    Returns
+    -------
+    array of shape (1 + 2 n_classes,)
+        Zeros for the shares of the classes, which do not depend on predictions.
+    """
+    weights, probabilities = judged.known(beliefs)
+    differ = predicted.held_out != predicted.own
+    of_classes = weights @ probabilities
+    apart = (weights * differ) @ probabilities
+    shares = apart / np.maximum(of_classes, 1e-12)
+    return np.concatenate([[apart.sum()], shares, np.zeros(shares.size)])
 
 
 def _opposite(one: Estimate) -> Estimate:

@@ -338,7 +338,7 @@ def unfitted(clf: Any) -> Any:
     fitted, own = innermost(clf), innermost(copy)  # a search that was not run has none inside
     if isinstance(fitted, PairClassifier) and isinstance(own, PairClassifier):
         own.set_params(**_chosen(fitted))
-        own._trusts_scores = bool(np.any(fitted.weights_[:-1]))  # as the classifier itself does
+        own._trusts_scores = bool(fitted.weights_[:-1].any())
     return copy
 
 

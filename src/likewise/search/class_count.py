@@ -186,15 +186,15 @@ def look_for_more(
     -------
     ClassCount or None
         None where statements say nothing of two classes, let alone more; and where one more class
-        gains nothing even on the statements that it is learned from: then held-out ones, which take
-        five times as long, need not be asked.
+        gains too little even on the statements that it is learned from: then held-out ones, which
+        take five times as long, need not be asked.
     """
     if not learned.has_signal:
         return None
     compared, count = _Compared.read(learned, settings, random_state), settings.n_classes
     with threadpool_limits(1, user_api="blas"):
         fewer, more = (compared.objective(one) for one in (count, count + 1))
-    if more - fewer < math.log(_ODDS):
+    if more - fewer < _least_gain(compared.likelihood(count).size):
         return None
     return compare_counts(learned, settings, (count, count + 1), random_state)
 
@@ -209,8 +209,12 @@ def is_one_more_likely(found: ClassCount, n_classes: int) -> bool:
     n_classes : int
     """
     gain, error = found.gain(n_classes + 1, n_classes)
-    worth = _WORTH * math.log(2.0) * found.n_judged
-    return gain > max(_SURE * error, math.log(_ODDS), worth)
+    return gain > max(_SURE * error, _least_gain(found.n_judged))
+
+
+def _least_gain(n_statements: float) -> float:
+    """Return the nats that one more class must gain, whatever their standard error."""
+    return max(math.log(_ODDS), _WORTH * math.log(2.0) * n_statements)
 
 
 def _one_map(learned: Learned, rows: Any) -> tuple[Design, float]:

@@ -29,6 +29,7 @@ _LONGEST_JSON = 32 * 2**20
 _MOST_COMMAS = 2_000_000
 """Of a description: each text and each number takes memory and time."""
 _MOST_BRACKETS = 500_000
+"""And as many names of parts: tables take far more memory than lists."""
 _DEEPEST_JSON = 100
 _END = struct.Struct("<4s4H2LH")
 """The last bytes of an archive: signature, disks, members, bytes and place of the directory."""
@@ -227,8 +228,9 @@ def parse_json(content: bytes) -> Any:
         raise UnfitError(f"has more text ({len(content):,} bytes) than a model needs")
     if max(content.count(b","), content.count(b'"') // 2) > _MOST_COMMAS:
         raise UnfitError("has more parts than a model needs")
-    brackets = _BRACKET.findall(_TEXT.sub(b"", content))
-    if len(brackets) > _MOST_BRACKETS:
+    marks = _TEXT.sub(b"", content)
+    brackets = _BRACKET.findall(marks)
+    if max(len(brackets), marks.count(b":")) > _MOST_BRACKETS:
         raise UnfitError("has more parts than a model needs")
     depth = 0
     for bracket in brackets:

@@ -62,6 +62,8 @@ _HARMLESS_READERS = frozenset(
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _MOST_NAMES = 200
+_LONGEST_NAMES = 10_000
+"""Characters of all names together, which are told to whoever is to trust them."""
 _HEADER_LIMIT = 12_000
 """Bytes from which numpy reads the header of every array."""
 
@@ -94,7 +96,8 @@ def types_in(content: bytes) -> list[str]:
                     _check_array(archive.read(member, _HEADER_LIMIT), size)
     except NotAnArchiveError as error:
         raise UnfitError("is no skops file") from error
-    if len(names) > _MOST_NAMES or not all(_NAME.fullmatch(name) for name in names):
+    is_short = len(names) <= _MOST_NAMES and sum(map(len, names)) <= _LONGEST_NAMES
+    if not is_short or not all(_NAME.fullmatch(name) for name in names):
         raise UnfitError("names types that cannot be")
     return sorted(names - _HARMLESS)
 

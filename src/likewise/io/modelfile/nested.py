@@ -275,16 +275,19 @@ def _unpacked_columns(table: Any) -> Values:
     return values
 
 
-def _places(values: Values, chosen: list[Any]) -> list[int]:
-    """Return the numbers of chosen columns."""
-    size = values["n_features_in_"]
-    if all(isinstance(one, int) for one in chosen):
-        expect(all(one < size for one in chosen), "chooses a column that is not there")
-        return list(chosen)
-    names = values.get("feature_names_in_")
+def _finder(values: Values) -> Callable[[list[Any]], list[int]]:
+    """Return what gives the numbers of chosen columns; names are numbered once for all parts."""
+    size, names = values["n_features_in_"], values.get("feature_names_in_")
     numbers = {} if names is None else {name: place for place, name in enumerate(names.tolist())}
-    expect(all(one in numbers for one in chosen), "chooses a column that is not there")
-    return [numbers[one] for one in chosen]
+
+    def places(chosen: list[Any]) -> list[int]:
+        if all(isinstance(one, int) for one in chosen):
+            expect(all(one < size for one in chosen), "chooses a column that is not there")
+            return list(chosen)
+        expect(all(one in numbers for one in chosen), "chooses a column that is not there")
+        return [numbers[one] for one in chosen]
+
+    return places
 
 
 def _check_transformers(values: Values) -> None:
@@ -296,12 +299,13 @@ def _check_transformers(values: Values) -> None:
 
 
 def _check_columns(values: Values) -> None:
+    find = _finder(values)
     for name, part, chosen in values["transformers_"]:
-        places = _places(values, chosen)
+        places = find(chosen)
         taken = part.width[0] if isinstance(part, Record) else None
         expect(taken in (None, len(places)), f"has a part {name[:60]!a} of other columns")
     for _, _, chosen in values["transformers"]:
-        _places(values, chosen)
+        find(chosen)
     end = 0
     for _, start, stop in values["output_indices_"]:
         expect(start <= stop, "has columns out of order")
@@ -319,7 +323,8 @@ def _width_of_columns(values: Values) -> Width:
 
 def _finished_columns(values: Values) -> Values:
     """Return all attributes, private ones as a fit leaves them."""
-    inputs = {name: _places(values, chosen) for name, _, chosen in values["transformers_"]}
+    find = _finder(values)
+    inputs = {name: find(chosen) for name, _, chosen in values["transformers_"]}
     inputs.setdefault("remainder", [])
     chosen = [one for _, _, one in values["transformers"]]
     rest = next((one for one in values["transformers_"] if one[0] == "remainder"), None)
@@ -389,8 +394,9 @@ def text_columns(estimator: Any) -> dict[int, str]:
             found.update(text_columns(part))
         return found
     if estimator.type is _TABLE_OF_COLUMNS:
+        find = _finder(values)
         for _, part, chosen in values["transformers_"]:
-            places = _places(values, chosen)
+            places = find(chosen)
             found.update({places[at]: text for at, text in text_columns(part).items()})
         return found
     if estimator.type is PIPELINE:
