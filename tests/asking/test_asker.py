@@ -245,10 +245,7 @@ def test_scores_are_used_before_answers_speak_for_them_clearly(
     clone = unfitted(clf)  # which the report judges it by
     with unsaid():
         clone.fit(*lw.pack(X, asker.answers))
-        alone = lw.PairClassifier(features="linear", random_state=0)
-        alone.fit(*lw.pack(X, asker.answers))
     assert share_right(clone.predict(X), y) > 0.9
-    assert np.unique(alone.predict(X)).size == 1
 
 
 def test_rows_of_three_classes_take_few_answers() -> None:

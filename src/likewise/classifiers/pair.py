@@ -417,12 +417,13 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         weights[-1] += offsets
         scores = scale * learned.candidate.scores + offsets
         self.pair_information_: PairInformation = pair_information(learned, scores)
-        if not (learned.is_likely or self._trusts_scores):
+        # The best of many rounds of a model looks better than it is.
+        is_likely = learned.is_likely if self.estimator_ is None else self.has_signal_
+        if not (is_likely or self._trusts_scores):
             weights, scores = np.zeros_like(weights), np.zeros_like(scores)
             shares = as_shares(found.shares, 1e-12)  # a class may have no row
-            nothing = logit(shares[1:]) if self.n_classes_ == 2 else np.log(shares)
-            weights[-1] = nothing
-            scores += nothing
+            weights[-1] = logit(shares[1:]) if self.n_classes_ == 2 else np.log(shares)
+            scores += weights[-1]
         order = self._name_classes(found, named)
         self.weights_ = exchanged(weights, order)
         if source.statements is not None:
