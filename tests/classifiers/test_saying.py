@@ -13,7 +13,6 @@ class _NoSignal:
     has_signal_ = False
     pairing = pairing_ = "asked"
     error_rate = 0.0
-    weights_ = np.zeros((2, 1))
     prior_ = np.array(0.5)
 
 
@@ -22,15 +21,6 @@ def test_a_fit_is_silent_inside_and_speaks_again_after() -> None:
         warn_of(_NoSignal(), 0.0)
     with pytest.warns(UserWarning, match="no signal"):
         warn_of(_NoSignal(), 0.0)
-
-
-def test_the_warning_tells_guesses_from_the_majority_class() -> None:
-    with pytest.warns(UserWarning, match="every new row is predicted to be of the majority class"):
-        warn_of(_NoSignal(), 0.0)
-    unsure = _NoSignal()
-    unsure.weights_ = np.ones((2, 1))
-    with pytest.warns(UserWarning, match="little better than guesses"):
-        warn_of(unsure, 0.0)
 
 
 def test_silence_of_one_thread_leaves_others_and_their_filters_alone() -> None:

@@ -148,8 +148,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     pairing_test_ : PairingTest or None
         The test behind ``pairing="auto"``.
     has_signal_ : bool
-        False if held-out statements do not speak for any model with odds of 20 to 1. If the odds
-        are not even, every new row is predicted to be of the majority class.
+        False if held-out statements do not speak for the models with odds of 20 to 1: then every
+        new row is predicted to be of the majority class.
     estimator_ : classifier or None
         The fitted `estimator`, of classes ``0, ..., n_classes - 1``; None where scores are our own.
     history_ : History
@@ -417,9 +417,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         weights[-1] += offsets
         scores = scale * learned.candidate.scores + offsets
         self.pair_information_: PairInformation = pair_information(learned, scores)
-        # The best of many rounds of a model looks better than it is.
-        is_likely = learned.is_likely if self.estimator_ is None else self.has_signal_
-        if not (is_likely or self._trusts_scores):
+        if not (self.has_signal_ or self._trusts_scores):
             weights, scores = np.zeros_like(weights), np.zeros_like(scores)
             shares = as_shares(found.shares, 1e-12)  # a class may have no row
             weights[-1] = logit(shares[1:]) if self.n_classes_ == 2 else np.log(shares)

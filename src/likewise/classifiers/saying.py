@@ -51,15 +51,11 @@ def warn_of(clf: Any, information: float) -> None:
     if is_quiet():
         return
     if not clf.has_signal_:
-        what = (
-            "so predictions are little better than guesses"
-            if clf.weights_[:-1].any()
-            else "so every new row is predicted to be of the majority class"
-        )
         warnings.warn(
             "The pairs show no signal: no model explains held-out pairs clearly better than "
-            f"one without features (the best gains {information:.4f} nats per pair), {what}. "
-            "Collect more pairs, or features that tell the classes apart.",
+            f"one without features (the best gains {information:.4f} nats per pair), so every "
+            "new row is predicted to be of the majority class. Collect more pairs, or features "
+            "that tell the classes apart.",
             NoSignalWarning,
             stacklevel=4,
         )

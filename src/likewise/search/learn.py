@@ -116,11 +116,6 @@ class Learned:
         """Whether held-out statements speak for the scores beyond doubt."""
         return self.log_odds > math.log(_ODDS)
 
-    @property
-    def is_likely(self) -> bool:
-        """Whether there is a signal more likely than not: then scores predict better than none."""
-        return self.log_odds > 0.0
-
     def scores(self, rows: Any) -> FloatArray:
         """Return the scores of other rows, shape (n_rows, m)."""
         return self.features.design(rows).decide(self.candidate.weights)
