@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from likewise.experiments.freshness import stale
 from likewise.experiments.markdown import write_markdown
 from likewise.experiments.reporting import TITLE, tell
+from likewise.experiments.staleness import stale
 
 ROOT = Path(__file__).parent.parent
 

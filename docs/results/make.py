@@ -20,13 +20,13 @@ from likewise.experiments.against_paper import WHY
 from likewise.experiments.compact import pack_records, replaced, unpack_records
 from likewise.experiments.double_hinge_page import explained
 from likewise.experiments.experiment import RECORDS
-from likewise.experiments.freshness import Made, code_in_words, makers, stale
 from likewise.experiments.markdown import write_markdown
 from likewise.experiments.methods import REFERENCE, ordered, title_of
 from likewise.experiments.published import PUBLISHED_METHODS, TABLE_4
 from likewise.experiments.reporting import TITLE, tell
 from likewise.experiments.runner import Record
 from likewise.experiments.runner import read_records as read_lines
+from likewise.experiments.staleness import Made, code_in_words, makers, stale
 from likewise.experiments.statistics import Mean, group, mean_of, not_worse
 from likewise.experiments.theory import WEIGHTS
 from likewise.experiments.unlabeled import falling, hardest_near_half

@@ -8,7 +8,7 @@ from likewise.beliefs.enumeration import MOST_ASSIGNMENTS, Cycles
 from likewise.beliefs.propagation import Edges, propagate
 from tests.beliefs.brute_force import Said, sum_over_classes
 from tests.beliefs.cases import CYCLES, RING, draw_log_p, likelihood
-from tests.beliefs.test_propagation import draw_weights, edges_of, enumerated
+from tests.beliefs.test_propagation import draw_weights, edges_of, propagated_exactly
 
 MIXED = ([0, 1, 2, 3, 5, 6, 5], [1, 2, 0, 4, 6, 5, 7])
 """A triangle; a couple; three, of which two edges tie two together; one alone."""
@@ -19,14 +19,8 @@ def test_short_cycles_beside_trees_are_exact(k: int) -> None:
     edges = edges_of(MIXED, 9)
     for seed in range(3):
         weights = draw_weights(k, edges, seed)
-        value, beliefs, alike = enumerated(weights[0], edges, *weights[1:])
-        found = propagate(weights[0], edges, *weights[1:])
-        assert found.converged
-        assert found.value == pytest.approx(value, abs=1e-9)
-        np.testing.assert_allclose(found.beliefs, beliefs, atol=1e-8)
-        np.testing.assert_allclose(found.alike, alike, atol=1e-8)
-        again = propagate(weights[0], edges, *weights[1:], found.messages)
-        assert again.value == pytest.approx(value, abs=1e-9)
+        found = propagated_exactly(edges, *weights)
+        propagated_exactly(edges, *weights, found.messages)
 
 
 def test_groups_are_cut_into_blocks_without_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from likewise._types import FloatArray
 from likewise.beliefs import propagation
-from likewise.beliefs.propagation import Edges, propagate, sweep_two_classes
+from likewise.beliefs.propagation import Edges, Propagated, propagate, sweep_two_classes
 
 TREE_ENDS = ([0, 1, 1, 3, 3], [1, 2, 3, 4, 5])
 RING_ENDS = ([0, 1, 2, 3], [1, 2, 3, 0])
@@ -42,17 +42,29 @@ def enumerated(
     return float(value), np.einsum("z,zik->ik", shares, states), alike
 
 
+def propagated_exactly(
+    edges: Edges,
+    fields: FloatArray,
+    on: FloatArray,
+    off: FloatArray,
+    messages: FloatArray | None = None,
+) -> Propagated:
+    """Propagate, and check the result against the sum over all assignments."""
+    value, beliefs, alike = enumerated(fields, edges, on, off)
+    found = propagate(fields, edges, on, off, messages)
+    assert found.converged
+    assert found.value == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(found.beliefs, beliefs, atol=1e-8)
+    np.testing.assert_allclose(found.alike, alike, atol=1e-8)
+    return found
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_trees_are_exact(k: int) -> None:
     edges = edges_of(TREE_ENDS)
     for seed in range(3):
         weights = draw_weights(k, edges, seed)
-        value, beliefs, alike = enumerated(weights[0], edges, *weights[1:])
-        found = propagate(weights[0], edges, *weights[1:])
-        assert found.converged
-        assert found.value == pytest.approx(value, abs=1e-9)
-        np.testing.assert_allclose(found.beliefs, beliefs, atol=1e-8)
-        np.testing.assert_allclose(found.alike, alike, atol=1e-8)
+        propagated_exactly(edges, *weights)
 
 
 @pytest.mark.parametrize("k", [2, 3])

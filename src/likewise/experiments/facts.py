@@ -9,8 +9,8 @@ from pathlib import Path
 
 from likewise._version import __version__
 from likewise.experiments.experiment import Experiment, Plan
-from likewise.experiments.freshness import code_in_words, makers, stale
 from likewise.experiments.runner import SETTINGS, Record, Settings, key_of
+from likewise.experiments.staleness import code_in_words, makers, stale
 from likewise.experiments.statistics import group
 
 __all__ = ["commands_of", "facts_of"]

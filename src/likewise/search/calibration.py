@@ -31,7 +31,7 @@ __all__ = [
 _OF_TABLES = 0.8
 """Power of the likelihood of cross-fitted scores of one table. Its statements are used twice: they
 tie rows of all folds together, so that what is said of a row was also learned from by the model
-that scores it. Found on waveform samples; measured on nine sources in docs/results (coverage)."""
+that scores it. Found on waveform samples; docs/pair-likelihood.md says what it holds elsewhere."""
 _N_SHARES = 30
 _LOWEST, _HIGHEST = 0.2, 0.995
 """Mean probabilities that are tried; below one half the scores had the classes exchanged."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from likewise.experiments.freshness import Made, code_in_words, makers, stale
 from likewise.experiments.provenance import made_by
 from likewise.experiments.runner import Record
+from likewise.experiments.staleness import Made, code_in_words, makers, stale
 
 
 def record(method: str, **made: Any) -> Record:

@@ -80,7 +80,7 @@ def code_in_words(made: Sequence[Made], old: Collection[Made]) -> str:
 
     Examples
     --------
-    >>> from likewise.experiments.freshness import Made, code_in_words
+    >>> from likewise.experiments.staleness import Made, code_in_words
     >>> made = [
     ...     Made("half", "labels", "0.1.0", "fc12e005f3a2", "0123"),
     ...     Made("half", "su-squared", "0.1.0", "fc12e005f3a2", "4567"),
