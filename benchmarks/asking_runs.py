@@ -137,17 +137,11 @@ def _ask(plan: Plan, data: _Data) -> list[dict[str, Any]]:
                     "n_answers": count,
                     "right": data.share_right(last),
                     "has_signal": bool(last.has_signal_),
-                    "estimate": _estimate_at(asker, count),
+                    "history": asker.history(),
                 }
             )
     asker.close()
     return points
-
-
-def _estimate_at(asker: lw.Asker, count: int) -> list[float] | None:
-    """Return the estimated accuracy and its interval, where these answers gave any."""
-    found = [list(rest) for n_answers, *rest in asker.history() if n_answers == count]
-    return found[0] if found else None
 
 
 def _random_pairs(plan: Plan, data: _Data) -> float:
@@ -175,11 +169,8 @@ def stop_of(record: dict[str, Any]) -> tuple[int, bool] | None:
     -------
     tuple (n_answers, held), or None if enough was not said
     """
-    history: list[Point] = []
     for point in record["points"]:
-        if point["estimate"] is None:
-            continue
-        history.append(Point(point["n_answers"], *point["estimate"]))
+        history = [Point(*values) for values in point["history"]]
         progress = judge_progress(point["n_answers"], history)
         if progress.enough and progress.interval is not None:
             low, high = progress.interval

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from likewise._types import FloatArray
+from likewise.asking.audit import Audit
 from likewise.asking.groups import Groups, group_rows
 from likewise.asking.guessing import (
     TwoClassGuesser,
@@ -21,7 +22,7 @@ from likewise.asking.guessing import (
     is_better,
     shown_error_rate,
 )
-from likewise.asking.progress import Point, Progress, judge_progress, renewal_step
+from likewise.asking.progress import Progress, judge_progress, renewal_step
 from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
 from likewise.asking.worker import Worker
 from likewise.beliefs.components import ContradictionError
@@ -29,7 +30,6 @@ from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
 from likewise.classifiers.saying import unsaid
 from likewise.engines.rows import is_sparse
-from likewise.report.label_free import NoSignalError, label_free_report
 from likewise.scores.encoding import as_numbers, is_finite_table
 from likewise.statements.labels import read_labels
 from likewise.statements.named import name_statements
@@ -136,7 +136,7 @@ class Asker:
         self._log_p: FloatArray | None = None
         self._posteriors: FloatArray | None = None
         self._guesser: TwoClassGuesser | None = None
-        self._history: list[Point] = []
+        self._audit = Audit()
         self.classifier_: PairClassifier | None = None
         self._fitter, self._reviser = Worker(self._fit), Worker(self._revise)
         for answer in read_answers(answers):
@@ -278,12 +278,12 @@ class Asker:
     def progress(self) -> Progress:
         """Say how far asking has come."""
         with self._lock:
-            return judge_progress(self._n_statements(), self._history)
+            return judge_progress(self._n_statements(), self._audit.points)
 
     def history(self) -> list[tuple[int, float, float, float]]:
         """Return answers, accuracy and its interval after every fit."""
         with self._lock:
-            return [(p.n_answers, p.accuracy, p.low, p.high) for p in self._history]
+            return [(p.n_answers, p.accuracy, p.low, p.high) for p in self._audit.points]
 
     def suspects(self) -> list[Question]:
         """Return questions whose answers are most likely wrong, the likeliest first."""
@@ -402,14 +402,12 @@ class Asker:
         )
 
     def _estimate(self, classifier: PairClassifier, X: Any, y: Any, n_answers: int) -> None:
-        try:
-            with unsaid():
-                report = label_free_report(classifier, X, y, random_state=self._seed)
-        except NoSignalError:
-            return
-        low, high = report.accuracy.interval
+        statements = read_labels(y)
+        rate = max(self._error_rate, float(classifier.error_rate))
+        likelihood = TableLikelihood(statements, self._n_classes, "asked", rate)
         with self._lock:
-            self._history.append(Point(n_answers, report.accuracy.value, low, high))
+            rows = self._chooser.random_rows()
+        self._audit.add(n_answers, classifier, X, y, likelihood, rows[statements.stated[rows]])
 
     def _revise(self) -> None:
         """Say what all answers imply of every row: by a quick guess, and by the last classifier."""

@@ -9,11 +9,6 @@ __all__ = ["Point", "Progress", "expected_gain", "judge_progress", "renewal_step
 
 _TARGET = 0.2
 """Width of the interval of the accuracy at which it counts as known."""
-_RECENT = 1 / 2
-"""Share of the answers from which on intervals are joined. Every question is chosen by the answers
-before it, so that rows that were asked about are not like others, and early estimates are off by
-more than their own intervals say, now to one side, now to the other. The accuracy counts as known
-when it has stopped moving: when all intervals of the last half of the answers fit together."""
 _SMALL = 0.005
 """Gain in accuracy by half as many answers again that is not worth them."""
 _FEWEST_POINTS = 4
@@ -26,13 +21,13 @@ that is a tenth of the answers. So it knows all answers whenever their number is
 
 @dataclass(frozen=True)
 class Point:
-    """What was known after some answers.
+    """How accurate the classifier was after some answers.
 
     Attributes
     ----------
     n_answers : int
     accuracy : float
-        Estimated for new rows, without labels.
+        Estimated for new rows.
     low, high : float
         Its 95 % interval.
     """
@@ -52,10 +47,9 @@ class Progress:
     n_answers : int
         Answers so far, "unsure" not counted.
     accuracy : float or None
-        Estimated for new rows; None until the answers show a signal.
+        Estimated for new rows; None until a row that was drawn at random is answered.
     interval : tuple of two floats, or None
-        From the lowest to the highest end of the 95 % intervals that the last half of the answers
-        gave.
+        Its 95 % interval, by the rows that were drawn at random.
     gain : float or None
         Accuracy that half as many answers again are expected to add.
     enough : bool
@@ -116,11 +110,9 @@ def judge_progress(n_answers: int, history: Sequence[Point]) -> Progress:
         why = "The answers do not show yet how accurate the classifier is."
         return Progress(n_answers, None, None, None, False, why)
     last, gain = history[-1], expected_gain(history)
-    recent = [point for point in history if point.n_answers >= _RECENT * last.n_answers]
-    low, high = interval = min(one.low for one in recent), max(one.high for one in recent)
+    low, high = interval = last.low, last.high
     known = f"The accuracy is {last.accuracy:.0%}, between {low:.0%} and {high:.0%}"
-    is_early = history[0].n_answers > _RECENT * last.n_answers or last.n_answers < _FEWEST_ANSWERS
-    if is_early or high - low > _TARGET:
+    if last.n_answers < _FEWEST_ANSWERS or high - low > _TARGET:
         why = f"{known}: not known well enough yet."
         return Progress(n_answers, last.accuracy, interval, gain, False, why)
     if gain is None or gain > _SMALL:

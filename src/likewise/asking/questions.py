@@ -8,6 +8,7 @@ them say what the others are.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,10 @@ _MOST_PARTNERS = 3
 """Rows of a class that others are asked about beside: of the sure ones those that most was said of.
 People get to know them, and where some answers are wrong, their class is known best: else a wrong
 answer about a partner would turn all answers beside it."""
+_CHECKS = 0.25
+"""Share of questions about partners of different classes, until all of these are checked: chains of
+answers tie everything to the partners, and a wrong one between two of them would turn the half of
+it. Then answers fit two classes as well as one class that most rows are in."""
 _MOST_BESIDE = 20
 """Rows of a group that stands for a class, of more than two, that others are asked about beside."""
 _TRIES = 50
@@ -47,9 +52,10 @@ class Question:
     ----------
     left, right
         Row numbers, or labels of a data frame's index.
-    reason : {"random", "uncertain", "start"}
-        How it was chosen: "random": `left` was drawn among all rows that nothing was asked about;
-        "uncertain": since its class is open; "start": before anything was known.
+    reason : {"random", "uncertain", "check", "start"}
+        How it was chosen: "random": `left` is the next row of a random order of all rows;
+        "uncertain": since its class is open; "check": since other rows are compared with these two;
+        "start": before anything was known.
 
     Examples
     --------
@@ -110,6 +116,8 @@ class Chooser:
         self._random_share = random_share
         self._random = random_state
         self._open = np.ones(n_rows, dtype=bool)
+        self._in_order = rows_in_order(n_rows)
+        self._next = 0
         self._cumulated: FloatArray | None = None
         self._partners: list[IntArray] = []
         self._order: IntArray | None = None
@@ -156,8 +164,11 @@ class Chooser:
             Rows that were asked about, in order.
         """
         if not members.size:
-            left, right = self._random.choice(self._n_rows, 2, replace=False)
-            return int(left), int(right), "start"
+            return int(self._in_order[-1]), int(self._in_order[-2]), "start"
+        if self._random.random_sample() < _CHECKS:
+            found = self._between_partners(is_new)
+            if found is not None:
+                return found
         is_random = self._random.random_sample() < self._random_share
         for number in range(_TRIES):
             found = self._at_random(members) if is_random else self._uncertain(members, number)
@@ -166,12 +177,29 @@ class Chooser:
             is_random = is_random or found is None or number > _TRIES // 2
         return self._anything(is_new)
 
+    def random_rows(self) -> IntArray:
+        """Return a random sample of all rows, whatever else was asked about.
+
+        It is what comes first in the random order, up to the first row that was not asked about.
+        """
+        while self._next < self._n_rows and not self._open[self._in_order[self._next]]:
+            self._next += 1
+        return self._in_order[: self._next]
+
+    def _between_partners(self, is_new: Callable[[int, int], bool]) -> tuple[int, int, str] | None:
+        """Return partners of different classes that were not yet asked about beside each other."""
+        for one, other in combinations(self._partners, 2):
+            for left, right in product(one[:_MOST_PARTNERS], other[:_MOST_PARTNERS]):
+                if is_new(int(left), int(right)):
+                    return int(left), int(right), "check"
+        return None
+
     def _at_random(self, members: IntArray) -> tuple[int, int, str] | None:
-        rows = np.flatnonzero(self._open)
-        if not rows.size:
+        if self.random_rows().size == self._n_rows:
             return None
-        left = int(self._random.choice(rows))
-        reason = "start" if self._cumulated is None else "random"
+        left, reason = int(self._in_order[self._next]), "random"
+        if self._cumulated is None:
+            left, reason = int(self._in_order[self._open[self._in_order]][-1]), "start"
         return left, self._partner(left, members, 0), reason
 
     def _uncertain(self, members: IntArray, tried: int) -> tuple[int, int, str] | None:
@@ -213,6 +241,18 @@ class Chooser:
                 if left != right and is_new(left, right):
                     return left, right, "random"
         return None
+
+
+def rows_in_order(n_rows: int) -> IntArray:
+    """Return all rows in the random order in which they are asked about.
+
+    It depends on nothing but their number, so that all who ask about one table go by the same.
+
+    Parameters
+    ----------
+    n_rows : int
+    """
+    return np.random.RandomState(n_rows).permutation(n_rows)
 
 
 def read_answers(answers: Any) -> list[Answer]:

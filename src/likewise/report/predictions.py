@@ -32,6 +32,7 @@ __all__ = [
     "Scores",
     "cross_fitted",
     "innermost",
+    "order_like",
     "read_classes",
     "read_scores",
     "reference_rows",
@@ -274,7 +275,7 @@ def cross_fitted(
                 take_rows(X, train), _left_of(clf, y, part), **_weights_for(clf, weights, train)
             )
         codes = read_classes(refitted, X).codes
-        order = _order_like(own, codes, n_classes)
+        order = order_like(own, codes, n_classes)
         found = order[codes]
         held_out[part.rows] = found[part.rows]
         clones.append(found)
@@ -325,8 +326,19 @@ def _filled(
     return whole
 
 
-def _order_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
-    """Return what classes are called in `own`: statements cannot name them, and clones differ."""
+def order_like(own: IntArray, found: IntArray, n_classes: int) -> IntArray:
+    """Return what classes are called in `own`: statements cannot name them, and clones differ.
+
+    Parameters
+    ----------
+    own, found : integer arrays of shape (n_rows,)
+        Two predictions of the same rows.
+    n_classes : int
+
+    Returns
+    -------
+    integer array of shape (n_classes,)
+    """
     together = np.zeros((n_classes, n_classes))
     np.add.at(together, (found, own), 1.0)
     return np.asarray(linear_sum_assignment(together, maximize=True)[1], dtype=np.intp)
