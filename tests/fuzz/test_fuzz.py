@@ -47,6 +47,8 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
         ("files", 911436009620),
         ("files", 913737007388),
         ("files", 913737008165),
+        ("pair", 77000026),
+        ("pair", 77000061),
         ("others", 65),
         ("others", 1059),
         ("su", 1053),

@@ -15,6 +15,8 @@ __all__ = ["starting_weights"]
 
 _SPREAD = 1.5
 """Standard deviation of the scores that learning starts from."""
+_ROUNDING = 1e-9
+"""Spread of the scores, for weights of one, that is taken for rounding."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
 _MOST_DENSE_FEATURES = 600
@@ -108,7 +110,12 @@ def _together(
 
 
 def _scaled(sample: Sample, directions: FloatArray) -> FloatArray:
-    """Scale directions so that the scores of the population's rows have a given spread."""
+    """Scale directions so that the scores of the population's rows have a given spread.
+
+    A direction that these rows do not vary in is no start: it becomes zero. The spread that
+    rounding leaves of it would be blown up to weights of 1e15.
+    """
     padded = np.vstack([directions, np.zeros(directions.shape[1])])
     spread = sample.population.decide(padded).std(axis=0)
-    return np.asarray(directions * _SPREAD / np.where(spread > 0, spread, 1.0))
+    varies = spread > _ROUNDING * np.abs(directions).max(axis=0)
+    return np.asarray(directions * np.where(varies, _SPREAD / np.where(varies, spread, 1.0), 0.0))
