@@ -54,7 +54,7 @@ class Candidate:
 
     @property
     def information(self) -> float:
-        """Nats per held-out statement, to twelve digits: the others are rounding and choose nothing."""
+        """Nats per held-out statement, to twelve digits: what is beyond is rounding."""
         return round(float(self.evidence.sum()) / max(self.n_judged, 1.0), 12)
 
 
