@@ -49,6 +49,7 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
         ("files", 913737008165),
         ("pair", 77000026),
         ("pair", 77000061),
+        ("pair", 88500520),
         ("others", 65),
         ("others", 1059),
         ("su", 1053),

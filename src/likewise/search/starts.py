@@ -17,6 +17,8 @@ _SPREAD = 1.5
 """Standard deviation of the scores that learning starts from."""
 _ROUNDING = 1e-9
 """Spread of the scores, for weights of one, that is taken for rounding."""
+_SLIGHT = 1e-5
+"""Weight of how all rows vary, where statements leave it open."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
 _MOST_DENSE_FEATURES = 600
@@ -69,8 +71,23 @@ def _directions(sample: Sample, count: int) -> tuple[FloatArray, FloatArray]:
     spread = np.atleast_2d(np.cov(rows, rowvar=False)) if rows.shape[0] > 1 else np.eye(d)
     ridge = spread + (np.trace(spread) / d + 1e-12) * np.eye(d)
     product = together(np.eye(d))
-    found = eigh((product + product.T) / 2, ridge, subset_by_index=[d - count, d - 1])[1][:, ::-1]
+    found = _leading((product + product.T) / 2, spread, ridge, count)
     return _scaled(sample, found), np.linalg.solve(ridge, shift)
+
+
+def _leading(product: FloatArray, spread: FloatArray, ridge: FloatArray, count: int) -> FloatArray:
+    """Return the directions in which alike rows vary together most, the first one first.
+
+    Few statements may say nothing of so many directions: then those in which all rows vary most
+    come next, else rounding would choose among them.
+    """
+    d = len(product)
+    last = [d - count, d - 1]
+    values, found = eigh(product, ridge, subset_by_index=last)
+    size = float(np.abs(product).max())
+    if abs(values[0]) <= _ROUNDING * size:
+        found = eigh(product + _SLIGHT * size * spread, ridge, subset_by_index=last)[1]
+    return np.asarray(found[:, ::-1])
 
 
 def _centers(sample: Sample) -> tuple[FloatArray, FloatArray]:
