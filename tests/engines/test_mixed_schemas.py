@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from tests.engines.mixed_folders import (
@@ -37,6 +39,7 @@ REFUSED: dict[str, str] = {
     "numbers and text as ids": r"part-1\.parquet, column 'id': values of type text, but in",
     "no files": "rows is a folder without Parquet files",
     "a gap": r"column 'c', row with id 'r8': the value is missing .*1 missing value\)",
+    "text, none of it in one file": "'c', row with id 'r8': the value is missing",
     "ids twice": "rows has 8 ids more than once in column 'id': 'r0', 'r1'",
 }
 OTHER_VALUES = {
@@ -85,6 +88,15 @@ def test_all_engines_say_the_same(name: str, tmp_path: Path, unmixed: np.ndarray
         assert re.search(REFUSED[name], found), found
     elif name not in OTHER_VALUES:
         np.testing.assert_allclose(found, unmixed, rtol=1e-6, atol=1e-9)
+
+
+def test_text_and_an_id_of_no_row_are_both_refused(tmp_path: Path) -> None:
+    files = base_files(np.random.default_rng(0), [8, 8])
+    for columns in files:
+        columns["c"] = columns["c"].cast(pa.string())
+    table, pairs = write_folder(files, tmp_path)
+    pa.parquet.write_table(pa.table({"left": ["r0", "r1"], "right": ["r2", "nobody"]}), pairs)
+    assert "1 id not found" in check_engines_agree(table, pairs)
 
 
 @pytest.mark.parametrize("seed", range(2))

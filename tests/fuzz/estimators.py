@@ -38,6 +38,9 @@ _CONTAINERS: dict[str, Callable[[Any], Any]] = {
 }
 _MOST_SECONDS = {"su": 5.0, "pair": 60.0, "others": 20.0}
 """Time of the processor that one case may take: far more than it does, but an end."""
+_FLAT_END = 1e-4
+"""How far probabilities may move with rounding: climbs end where the next step promises a relative
+gain of 1e-9, and weights are then known to about the square root of it."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +209,7 @@ def check_pair(data: Dataset, draw: random.Random, folder: Path) -> None:
             np.testing.assert_allclose(own, found, atol=1e-9, err_msg=name)
         elif draw.random() < 0.3 and np.abs(data.X).max() < 1e6:
             own = clone(model).fit(*data.packed(4.0 * data.X)).predict_proba(4.0 * data.X)
-            np.testing.assert_allclose(own, found, atol=1e-6, err_msg="scaled by four")
+            np.testing.assert_allclose(own, found, atol=_FLAT_END, err_msg="scaled by four")
         elif draw.random() < 0.05:
             own = clone(model).set_params(n_jobs=2).fit(X, y).predict_proba(data.X)
             np.testing.assert_allclose(own, found, atol=1e-9, err_msg="n_jobs")

@@ -210,7 +210,7 @@ def test_columns_that_are_chosen_too_often_are_refused(
 ) -> None:
     forged = Forged(sound["dummies"])
     columns = find(forged.estimator, "transformers_")
-    width = 900_000
+    width = 200_000
     passed = find(columns["transformers_"][0], "n_features_in_")
     passed["n_features_in_"] = width
     columns["transformers_"][0]["tuple"][2] = [0] * width
@@ -274,6 +274,30 @@ def test_a_million_penalties_are_refused(
     classifier = find(forged.estimator, "alphas")
     classifier["alphas"] = forged.add(np.linspace(0.1, 1.0, 1_000_000))
     refuse(tmp_path / "m", forged.content, "alphas has the shape")
+
+
+def test_names_of_more_columns_than_a_model_has_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    forged = Forged(sound["linear"])
+    forged.tree["features"] = [f"c{number}" for number in range(300_000)]
+    refuse(tmp_path / "m", forged.content, "has a part features that is not what it should be")
+    forged = Forged(sound["linear"])
+    scaler = find(forged.estimator, "mean_")
+    scaler["feature_names_in_"] = {"names": [f"c{number}" for number in range(300_000)]}
+    refuse(tmp_path / "m", forged.content, "feature_names_in_ has 300,000 items, more than")
+
+
+@pytest.mark.parametrize("tag", ["names", "texts"])
+def test_more_texts_as_categories_than_a_model_has_are_refused(
+    tmp_path: Path, sound: dict[str, Parts], tag: str
+) -> None:
+    """Their dummies would take gigabytes for a few rows."""
+    forged = Forged(sound["dummies"])
+    encoder = find(forged.estimator, "categories_")
+    del forged.parts[f"arrays/{encoder['categories_'][0]['array']}.npy"]
+    encoder["categories_"][0] = {tag: [f"{number:06d}" for number in range(150_000)]}
+    refuse(tmp_path / "m", forged.content, "has 150,000 items, more than a model has")
 
 
 def test_texts_that_numpy_would_cut_are_refused(tmp_path: Path, sound: dict[str, Parts]) -> None:

@@ -103,6 +103,14 @@ def test_constant_scores_are_calibrated_to_a_constant_probability() -> None:
     assert found.log_likelihood == pytest.approx(0, abs=1e-6)
 
 
+def test_scores_that_hardly_differ_are_calibrated_to_a_constant_probability() -> None:
+    counts = Counts(30, 30)
+    dust = 1e-6 * np.random.default_rng(0).standard_normal(counts.rows)
+    found, again = (calibrate(12.9 + sign * dust, fresh(counts)) for sign in (1.0, -1.0))
+    assert found.scale == 0.0
+    assert (found.offset, found.share) == (again.offset, again.share)
+
+
 def coverage(prior: float, counts: Counts, pairing: str) -> int:
     held = 0
     for seed in range(100):

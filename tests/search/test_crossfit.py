@@ -228,6 +228,14 @@ def test_every_penalty_is_tried_while_none_explains_held_out_pairs() -> None:
     assert max(candidate.information for candidate in candidates) < 0
 
 
+def test_rounding_chooses_no_penalty() -> None:
+    found = [
+        Candidate(alpha, START, np.array([evidence]), 0.0, np.zeros((4, 1)))
+        for alpha, evidence in ((1.0, -1.2e-16), (0.01, 9.7e-17))
+    ]
+    assert max(found, key=lambda one: one.information).alpha == 1.0
+
+
 def test_scores_of_constant_rows_are_constant() -> None:
     counts = Counts(20, 20)
     (candidate,) = fit(as_sample(np.ones((counts.rows, 2)), fresh(counts)), [0.1])

@@ -86,6 +86,33 @@ def test_constant_columns_give_starts_that_are_finite() -> None:
     assert np.isfinite(starting_weights(sample, np.random.RandomState(0))).all()
 
 
+def test_directions_that_rows_do_not_vary_in_give_no_weights(rng: np.random.Generator) -> None:
+    # Two rows vary in one direction: of the second that three classes ask for, rounding is left.
+    rows = rng.standard_normal((2, 20))
+    likelihood = TableLikelihood(met(rng, np.array([1, 1]), 1), 3, "asked")
+    sample = as_sample(rows, likelihood)
+    found, again = (
+        starting_weights(one, np.random.RandomState(0))
+        for one in (sample, as_sample(rows * (1.0 + 1e-15), likelihood))
+    )
+    assert np.abs(found).max() < 100.0
+    np.testing.assert_allclose(found, again, atol=1e-9)
+
+
+def test_where_statements_leave_directions_open_rows_choose_them(
+    rng: np.random.Generator,
+) -> None:
+    # One pair speaks of one direction; three classes have two.
+    rows = rng.standard_normal((4, 20))
+    rows = np.column_stack([rows / rows.std(axis=0), np.full(4, 0.1)])
+    likelihood = TableLikelihood(met(rng, np.array([1, 1, 0, 2]), 1), 3, "asked")
+    found, again = (
+        starting_weights(one, np.random.RandomState(0))
+        for one in (as_sample(rows, likelihood), as_sample(rows * (1.0 + 1e-12), likelihood))
+    )
+    np.testing.assert_allclose(found, again, atol=1e-5)
+
+
 def test_many_columns_start_from_the_directions_that_square_matrices_give(
     monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:

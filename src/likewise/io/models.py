@@ -14,6 +14,7 @@ from likewise._version import __version__
 from likewise.io.features import Features
 from likewise.io.files import PathName, replacing
 from likewise.io.modelfile.archive import Archive, NotAnArchiveError
+from likewise.io.modelfile.common import MOST_COLUMNS
 from likewise.io.modelfile.failures import UnfitError
 from likewise.io.modelfile.values import LONGEST_TEXT
 from likewise.io.wording import shown
@@ -31,8 +32,6 @@ _UNDECIDED = (
     ValueError,
 )
 """What a classifier raises whose parts are not what they should be."""
-_MOST_COLUMNS = 1_000_000
-
 if TYPE_CHECKING:
     from likewise.io.modelfile.tree import ReadModel
 
@@ -232,7 +231,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= _MOST_COLUMNS and all(map(_is_text, value))
+    return isinstance(value, list) and len(value) <= MOST_COLUMNS and all(map(_is_text, value))
 
 
 _DESCRIPTION: dict[str, Callable[[Any], bool]] = {

@@ -32,6 +32,9 @@ _OF_TABLES = 0.8
 """Power of the likelihood of cross-fitted scores of one table. Its statements are used twice: they
 tie rows of all folds together, so that what is said of a row was also learned from by the model
 that scores it. Found on waveform samples; docs/pair-likelihood.md says what it holds elsewhere."""
+_FLAT = 1e-4
+"""Standard deviation of scores that counts as none: where nothing speaks for any, a climb ends
+with scores that vary by less, at random, and a scale of thousands would make something of them."""
 _N_SHARES = 30
 _LOWEST, _HIGHEST = 0.2, 0.995
 """Mean probabilities that are tried; below one half the scores had the classes exchanged."""
@@ -49,7 +52,7 @@ class Calibration:
     ----------
     scale, offset : float
         Log-odds of the majority class are ``scale * score + offset``; the scale is negative where
-        the scores had the classes the wrong way round.
+        the scores had the classes the wrong way round, and zero where they are all alike.
     shares : array of shape (n_shares,)
         Shares of the majority class, evenly spaced over [1/2, 1]; of the second class, over [0, 1],
         where classes have names.
@@ -105,16 +108,17 @@ def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0)
     Calibration
     """
     spread = float(scores[likelihood.population].std())
-    spread = spread if spread > 0 else 1.0
-    ridge = _Ridge(scores / spread, likelihood)
+    is_flat = spread < _FLAT
+    ridge = _Ridge(np.zeros_like(scores) if is_flat else scores / spread, likelihood)
     is_named = likelihood.is_named
     points, logs, weights = _refined(ridge, power, 1.0 - _HIGHEST if is_named else _LOWEST)
     shares, posterior = _posterior(points, weights, power, is_folded=not is_named)
     # Scores that were high for the minority class after all are turned round.
     upright = is_named or float(weights @ [point.share for point in points]) >= 0.5
     sign = 1.0 if upright else -1.0
+    scale = 0.0 if is_flat else float(weights @ [point.scale for point in points]) / spread
     return Calibration(
-        scale=sign * float(weights @ [point.scale for point in points]) / spread,
+        scale=sign * scale,
         offset=sign * float(weights @ [point.offset for point in points]),
         shares=shares,
         weights=posterior,

@@ -15,6 +15,10 @@ __all__ = ["starting_weights"]
 
 _SPREAD = 1.5
 """Standard deviation of the scores that learning starts from."""
+_ROUNDING = 1e-9
+"""Spread of the scores, for weights of one, that is taken for rounding."""
+_SLIGHT = 1e-5
+"""Weight of how all rows vary, where statements leave it open."""
 _N_ROTATIONS = 8
 """Starting points for more than two classes."""
 _MOST_DENSE_FEATURES = 600
@@ -67,8 +71,23 @@ def _directions(sample: Sample, count: int) -> tuple[FloatArray, FloatArray]:
     spread = np.atleast_2d(np.cov(rows, rowvar=False)) if rows.shape[0] > 1 else np.eye(d)
     ridge = spread + (np.trace(spread) / d + 1e-12) * np.eye(d)
     product = together(np.eye(d))
-    found = eigh((product + product.T) / 2, ridge, subset_by_index=[d - count, d - 1])[1][:, ::-1]
+    found = _leading((product + product.T) / 2, spread, ridge, count)
     return _scaled(sample, found), np.linalg.solve(ridge, shift)
+
+
+def _leading(product: FloatArray, spread: FloatArray, ridge: FloatArray, count: int) -> FloatArray:
+    """Return the directions in which alike rows vary together most, the first one first.
+
+    Few statements may say nothing of so many directions: then those in which all rows vary most
+    come next, else rounding would choose among them.
+    """
+    d = len(product)
+    last = [d - count, d - 1]
+    values, found = eigh(product, ridge, subset_by_index=last)
+    size = float(np.abs(product).max())
+    if abs(values[0]) <= _ROUNDING * size:
+        found = eigh(product + _SLIGHT * size * spread, ridge, subset_by_index=last)[1]
+    return np.asarray(found[:, ::-1])
 
 
 def _centers(sample: Sample) -> tuple[FloatArray, FloatArray]:
@@ -108,7 +127,12 @@ def _together(
 
 
 def _scaled(sample: Sample, directions: FloatArray) -> FloatArray:
-    """Scale directions so that the scores of the population's rows have a given spread."""
+    """Scale directions so that the scores of the population's rows have a given spread.
+
+    A direction that these rows do not vary in is no start: it becomes zero. The spread that
+    rounding leaves of it would be blown up to weights of 1e15.
+    """
     padded = np.vstack([directions, np.zeros(directions.shape[1])])
     spread = sample.population.decide(padded).std(axis=0)
-    return np.asarray(directions * _SPREAD / np.where(spread > 0, spread, 1.0))
+    varies = spread > _ROUNDING * np.abs(directions).max(axis=0)
+    return np.asarray(directions * np.where(varies, _SPREAD / np.where(varies, spread, 1.0), 0.0))

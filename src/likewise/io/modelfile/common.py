@@ -16,7 +16,8 @@ __all__ = [
 ]
 
 MOST_CLASSES = 10_000
-MOST_COLUMNS = 1_000_000
+MOST_COLUMNS = 250_000
+"""Of a table, and between steps: names of so many take 100 MB while they are checked."""
 
 NOTHING = Nothing()
 POSITIVE = Number(0.0, above=True)
@@ -26,7 +27,7 @@ SEED = Default(OneOf((Nothing(), Whole(0, 2**32 - 1))), None)
 
 FITTED_COLUMNS: dict[str, Kind] = {
     "n_features_in_": Whole(1, MOST_COLUMNS, "columns"),
-    "feature_names_in_": Labels("columns", numbers=False),
+    "feature_names_in_": Labels("columns", numbers=False, most=MOST_COLUMNS),
 }
 """What estimators remember of the table that they were fitted to."""
 OUTPUT: dict[str, Kind] = {

@@ -342,7 +342,7 @@ def _finished_columns(values: Values) -> Values:
 
 
 _COLUMNS_OPTIONAL: dict[str, Kind] = {
-    "feature_names_in_": Labels("columns", numbers=False),
+    "feature_names_in_": Labels("columns", numbers=False, most=MOST_COLUMNS),
     **OUTPUT,
 }
 _TABLE_OF_COLUMNS = Type(

@@ -21,7 +21,7 @@ LONGEST_TEXT = 100_000
 """Characters of a text that a model may hold."""
 _LARGEST = 1e200
 """Number in an array: columns are below 1e150, and so are their inverses."""
-_MOST_LABELS = 1_000_000
+_MOST_LABELS = 100_000
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -238,11 +238,14 @@ class Labels:
         Whether they may be numbers.
     ascending : bool
         Whether they must be sorted.
+    most : int
+        How many there may be.
     """
 
     name: str | None = None
     numbers: bool = True
     ascending: bool = False
+    most: int = _MOST_LABELS
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) and value.ndim == 1
@@ -279,12 +282,13 @@ class Labels:
 
     def _numbers(self) -> Array:
         dtypes = tuple(one for one in DTYPES if one != "<f4")
-        return Array((self.name,), dtypes, most=_MOST_LABELS)
+        return Array((self.name,), dtypes, most=self.most)
 
     def _texts(self, node: dict[str, Any], tag: str, scope: Scope) -> list[str]:
         """Return the names of a node, checked."""
         names = node[tag]
         expect(isinstance(names, list) and bool(names), "is no list of names")
+        expect(len(names) <= self.most, f"has {len(names):,} items, more than a model has")
         for one in names:
             expect(isinstance(one, str), "holds a name that is no text")
             plain_text(one)
