@@ -9,6 +9,8 @@ OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
 # has for this machine; PIP_TORCH=... for others.
 PIP_TORCH ?= 'torch==2.13.0' 'skorch==1.4.0'
 WORKERS ?= auto
+# Neighboring tests on one worker, so that what a file of tests prepares is prepared once.
+PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 # How long `make fuzz` looks for cases that go wrong; REPLAY='SUBJECT NUMBER' shows one again.
 FUZZ_SECONDS ?= 300
 # One thread per test worker, of BLAS and of OpenMP: more would wait for each other.
@@ -64,7 +66,7 @@ demo: $(VENV)/.demo
 	$(BIN)/likewise demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python $(PYTEST) -m 'not slow'
 
 # Without torch the tests of nets skip; with it, `make test` runs them too.
 torch: $(VENV)/.dev $(VENV)/.torch
@@ -74,19 +76,19 @@ test-torch: torch
 	$(MAKE) test
 
 test-all: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python $(PYTEST)
 	$(MAKE) test-older-sklearn
 
 test-older-sklearn: $(OLDER_VENV)/.dev
-	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS)
+	$(OLDER_VENV)/bin/python $(PYTEST)
 
 test-older-quick: $(OLDER_VENV)/.dev
-	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(OLDER_VENV)/bin/python $(PYTEST) -m 'not slow'
 
 # At least 95 % of lines; the slow tests are not needed for it.
 coverage: $(VENV)/.dev
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python -m coverage run $(PYTEST) -m 'not slow'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage json --quiet
 	$(BIN)/python .ci/badge.py coverage.json .github/coverage.svg

@@ -57,9 +57,9 @@ EXPECTED_FAILURES: dict[type[Any], dict[str, str]] = {
         LabeledSERAPH(),
         LabeledPCKMeans(),
         LabeledMPCKMeans(),
-        LabeledThreeSMIC(),
+        LabeledThreeSMIC(gammas=(0.01, 1.0), n_neighbors=(4, 7), n_folds=2),
         LabeledDIMC(),
-        LabeledIMSAT(),
+        LabeledIMSAT(n_init=2),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator), {}),
 )
