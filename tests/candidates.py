@@ -23,7 +23,7 @@ def few_candidates() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def few_draws() -> Iterator[None]:
     """Let reports draw 40 samples for their intervals, where how wide these are does not matter."""
     with pytest.MonkeyPatch.context() as patch:

@@ -57,7 +57,7 @@ EXPECTED_FAILURES: dict[type[Any], dict[str, str]] = {
         LabeledSERAPH(),
         LabeledPCKMeans(),
         LabeledMPCKMeans(),
-        LabeledThreeSMIC(gammas=(0.01, 1.0), n_neighbors=(4, 7), n_folds=2),
+        LabeledThreeSMIC(n_folds=2),
         LabeledDIMC(),
         LabeledIMSAT(n_init=2),
     ],

@@ -58,7 +58,7 @@ QUICK: dict[str, Any] = {"alphas": [0.1], "cv": 2}
             for loss in ("squared", "logistic", "double_hinge")
         ),
         *(LabeledSUClassifierCV(loss, prior=PRIOR) for loss in ("squared", "logistic")),
-        LabeledPairClassifier(features="linear", pairing="random", calibrate=False, **QUICK),
+        LabeledPairClassifier(features="linear", pairing="random", **QUICK),
         AnsweredPairClassifier(features="linear", **QUICK),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
