@@ -9,10 +9,13 @@ OLDER_VENV := .venv-sklearn-$(OLDER_SKLEARN)
 # has for this machine; PIP_TORCH=... for others.
 PIP_TORCH ?= 'torch==2.13.0' 'skorch==1.4.0'
 WORKERS ?= auto
+# Neighboring tests on one worker, so that what a file of tests prepares is prepared once.
+PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 # How long `make fuzz` looks for cases that go wrong; REPLAY='SUBJECT NUMBER' shows one again.
 FUZZ_SECONDS ?= 300
-# One BLAS thread per test worker: more would wait for each other.
+# One thread per test worker, of BLAS and of OpenMP: more would wait for each other.
 export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
 # Compiled modules are kept: else every worker, and every command that tests run, compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 # Where `make results` keeps its records; AGAIN= goes on with a run that was stopped.
@@ -63,7 +66,7 @@ demo: $(VENV)/.demo
 	$(BIN)/likewise demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python $(PYTEST) -m 'not slow'
 
 # Without torch the tests of nets skip; with it, `make test` runs them too.
 torch: $(VENV)/.dev $(VENV)/.torch
@@ -73,19 +76,19 @@ test-torch: torch
 	$(MAKE) test
 
 test-all: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python $(PYTEST)
 	$(MAKE) test-older-sklearn
 
 test-older-sklearn: $(OLDER_VENV)/.dev
-	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS)
+	$(OLDER_VENV)/bin/python $(PYTEST)
 
 test-older-quick: $(OLDER_VENV)/.dev
-	$(OLDER_VENV)/bin/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(OLDER_VENV)/bin/python $(PYTEST) -m 'not slow'
 
 # At least 95 % of lines; the slow tests are not needed for it.
 coverage: $(VENV)/.dev
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest -n $(WORKERS) -m 'not slow'
+	$(BIN)/python -m coverage run $(PYTEST) -m 'not slow'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage json --quiet
 	$(BIN)/python .ci/badge.py coverage.json .github/coverage.svg
@@ -101,7 +104,7 @@ dist: $(VENV)/.dev
 	$(BIN)/python .ci/check_dist.py dist
 
 fuzz: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(FUZZ_SECONDS) $(FUZZ_ARGS))
+	$(BIN)/python -m tests.fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(FUZZ_SECONDS) $(FUZZ_ARGS))
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -115,10 +118,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/.dev
-	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks
+	env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS $(BIN)/python -m benchmarks
 
 bench-quick: $(VENV)/.dev
-	env -u OPENBLAS_NUM_THREADS $(BIN)/python -m benchmarks --quick
+	env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS $(BIN)/python -m benchmarks --quick
 
 # Needs the paper's datasets, see README.md. Seeds are those of the experiment's plan.
 results: $(VENV)/.dev
@@ -127,7 +130,7 @@ results: $(VENV)/.dev
 
 # Tutorials and gallery are run; a warning is an error. The reference of nets needs torch.
 docs: $(VENV)/.docs $(VENV)/.torch
-	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs site
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'

@@ -6,9 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from likewise import datasets
 from likewise.datasets import SUSample
+
+# The same cases on every run, whether they take long on a busy machine or not; `make fuzz` draws
+# new ones.
+settings.register_profile(
+    "likewise",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("likewise")
 
 
 @pytest.fixture(scope="session")

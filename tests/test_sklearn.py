@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.exceptions import ScoringError, StopSearch
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 
 KEPT = {"_sklearn.py", "boosting.py"}  # model files name classes of scikit-learn, private ones too
 

@@ -57,9 +57,9 @@ EXPECTED_FAILURES: dict[type[Any], dict[str, str]] = {
         LabeledSERAPH(),
         LabeledPCKMeans(),
         LabeledMPCKMeans(),
-        LabeledThreeSMIC(),
+        LabeledThreeSMIC(n_folds=2),
         LabeledDIMC(),
-        LabeledIMSAT(),
+        LabeledIMSAT(n_init=2),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator), {}),
 )

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.beliefs.components import ContradictionError, contract
@@ -36,7 +36,6 @@ def test_three_classes_are_tied_by_alike_rows_alone() -> None:
     assert ends == {frozenset({of[2], of[3]}), frozenset({of[4], of[5]}), frozenset({of[5], of[6]})}
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 3), st.integers(0, 25))
 def test_answers_that_some_classes_give_are_contracted_without_a_contradiction(
     seed: int, n_classes: int, n_statements: int

@@ -10,6 +10,7 @@ import pytest
 
 import likewise as lw
 from likewise.prior import KernelMeanPrior
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 
 NAMES = ["a", "b", "c"]
 CONTAINERS: dict[str, Callable[[Any], Any]] = {

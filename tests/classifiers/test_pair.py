@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import likewise as lw
 from likewise.datasets import SUSample
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 from tests.classifiers.quick import THREE, draw_three, quick
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])

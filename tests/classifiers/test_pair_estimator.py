@@ -34,6 +34,7 @@ from sklearn.utils import all_estimators
 import likewise as lw
 from likewise.datasets import StatementSample
 from likewise.scores.encoding import gradient_boosting
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 from tests.classifiers.quick import draw_table, draw_three, share_right
 
 TREES = HistGradientBoostingClassifier(max_iter=20)

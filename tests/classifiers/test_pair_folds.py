@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import likewise as lw
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 
 from .quick import draw_table, quick
 

@@ -19,6 +19,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.io import Features, Model, load_model, save_model
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 from tests.classifiers.quick import draw_three, quick
 from tests.search.samples import bent
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.datasets import StatementSample, sample_statements
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 from tests.classifiers.quick import draw_table, draw_three, quick
 
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.engines import PairSource
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 from tests.classifiers.quick import draw_table, quick
 
 PRIOR = 0.75

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from likewise.cli.app import app
 from likewise.datasets import make_gaussians
-from tests.candidates import few_candidates, few_draws  # noqa: F401 - used by all tests here
+from tests.candidates import few_candidates, few_draws, no_class_more  # noqa: F401 - used by all
 
 Run = Callable[..., Any]
 

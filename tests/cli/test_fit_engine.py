@@ -40,10 +40,14 @@ def files(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
-    """The address of a Dask scheduler with a worker."""
+    """The address of a Dask scheduler with a worker, which is reached as if it were elsewhere."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        dashboard_address=":0",
     ) as cluster:
         yield cluster.scheduler_address
 

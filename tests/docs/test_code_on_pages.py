@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
+
 PAGES = Path(__file__).parents[2] / "docs"
 
 

@@ -15,11 +15,13 @@ Pass = tuple[Any, Any]
 """What is passed to ``fit``."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client() -> Iterator[Any]:
-    """A Dask client of two worker processes."""
+    """A Dask client of two worker processes, which other tests need not wait for."""
     distributed = pytest.importorskip("distributed")
+    settings: Any = pytest.importorskip("dask").config
     with (
+        settings.set({"distributed.worker.profile.enabled": False}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,

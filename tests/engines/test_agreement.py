@@ -1,6 +1,7 @@
 """Every engine gives what the one in memory gives: sums, objectives, and fitted estimators."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,24 @@ def test_evenly_spaced_rows_are_the_same_everywhere(
     np.testing.assert_allclose(found, sample.unlabeled[::stride], rtol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def fitted_in_memory(draw_waveform: Draw) -> Callable[[str], lw.SUClassifier]:
+    """Return how to fit by a loss in memory, once for all engines."""
+    packed = draw_waveform(300, 600).pack()
+    return cache(lambda loss: lw.SUClassifier(loss, prior=0.7, alpha=0.01).fit(*packed))
+
+
 @pytest.mark.usefixtures("small_sample")
 @pytest.mark.parametrize("loss", LOSSES)
-def test_fits_agree(engine: Engine, draw_waveform: Draw, loss: str, tolerance: float) -> None:
-    sample = draw_waveform(300, 600)
+def test_fits_agree(
+    engine: Engine,
+    draw_waveform: Draw,
+    fitted_in_memory: Callable[[str], lw.SUClassifier],
+    loss: str,
+    tolerance: float,
+) -> None:
     clf = lw.SUClassifier(loss, prior=0.7, alpha=0.01, tol=max(1e-9, 0.1 * tolerance))
-    found = clf.fit(*engine(sample))
-    expected = lw.SUClassifier(loss, prior=0.7, alpha=0.01).fit(*sample.pack())
+    found, expected = clf.fit(*engine(draw_waveform(300, 600))), fitted_in_memory(loss)
     assert found.objective_ == pytest.approx(expected.objective_, abs=tolerance)
     # A gap of 1e-9 leaves a kinked objective's weights free by about its root.
     free = 1e-4 if loss == "double_hinge" else tolerance

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import likewise as lw
-from likewise.engines import PairSource, open_engine
+from likewise.engines import PairSource, frames, open_engine
 from tests.engines.conftest import write_parts
 
 dd = pytest.importorskip("dask.dataframe")
@@ -66,6 +66,22 @@ def test_folders_of_several_files_are_read(
     np.testing.assert_allclose(weights(read), expected, rtol=1e-8)
 
 
+def test_pairs_that_one_worker_cannot_hold_are_joined_by_a_shuffle(
+    frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = dd.from_pandas(frame, npartitions=3)
+
+    def members() -> Any:
+        return open_engine(PairSource(rows, PAIRS)).every("similar", 1)
+
+    together = members()
+    monkeypatch.setattr(frames, "_FEW_VALUES", 0)
+    engine = open_engine(PairSource(rows, PAIRS))
+    np.testing.assert_array_equal(engine.every("similar", 1), together)
+    left = frame.set_index("id").loc[PAIRS[:, 0]].to_numpy()
+    np.testing.assert_array_equal(together[0], left)
+
+
 def test_statements_of_a_folder_are_found(frame: pd.DataFrame, tmp_path: Path) -> None:
     read = dd.read_parquet(write_parts(frame, tmp_path / "rows", 3, 100))
     found = open_engine(PairSource(read, PAIRS)).statements()
@@ -95,16 +111,22 @@ class TestIds:
     def read(self, by_dask: bool) -> Callable[[Path], Any]:
         return dd.read_parquet if by_dask else lambda path: path
 
-    @pytest.mark.parametrize("kind", [int, float, str, np.uint8])
+    @pytest.mark.parametrize(
+        ("kind", "of_pairs"), [(int, float), (float, str), (str, int), (np.uint8, float)]
+    )
     def test_numbers_match_their_text(
-        self, frame: pd.DataFrame, tmp_path: Path, read: Callable[[Path], Any], kind: Any
+        self,
+        frame: pd.DataFrame,
+        tmp_path: Path,
+        read: Callable[[Path], Any],
+        kind: Any,
+        of_pairs: Any,
     ) -> None:
         expected = weights(write_parts(frame, tmp_path / "plain", 1, 100))
         numbered = frame.assign(id=np.arange(60).astype(kind))
         rows = read(write_parts(numbered, tmp_path / "rows", 2, 100))
-        pairs = np.arange(60).reshape(2, 30).T
-        for ids in (pairs, pairs.astype(float), pairs.astype(str)):
-            np.testing.assert_allclose(weights(rows, ids), expected, rtol=1e-8)
+        pairs = np.arange(60).reshape(2, 30).T.astype(of_pairs)
+        np.testing.assert_allclose(weights(rows, pairs), expected, rtol=1e-8)
 
     def test_categories_are_ids(
         self, frame: pd.DataFrame, tmp_path: Path, read: Callable[[Path], Any]

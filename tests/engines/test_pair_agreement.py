@@ -1,6 +1,7 @@
 """What is learned from the pairing, on any engine: what is learned in memory."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from likewise.engines import torch as torch_engine
 from likewise.prior import scores
 from likewise.scores.maps import feature_maps
 from likewise.search import learn
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 from tests.engines.conftest import parquet_columns
 
 Engine = Callable[[SUSample], tuple[Any, Any]]
@@ -43,26 +45,51 @@ def test_the_prior_is_estimated_from_rows_of_the_source(
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Selection and calibration on so few rows that scores are learned by passes."""
-    monkeypatch.setattr(learn, "_SELECTION_SIZE", 100)
-    monkeypatch.setattr(learn, "_SAMPLE_SIZE", 200)
+    _take_few_for_many(monkeypatch)
+
+
+def _take_few_for_many(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(learn, "_SELECTION_SIZE", 100)
+    patch.setattr(learn, "_SAMPLE_SIZE", 200)
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "linear": {"features": "linear", "pairing": "random"},
+    "free": {"features": "linear", "pairing": "free"},
+    "transformer": {"features": PCA(4), "pairing": "random"},
+}
+
+
+def learner(name: str) -> lw.PairClassifier:
+    return lw.PairClassifier(alphas=[0.1, 0.03], random_state=0, cv=3, **SETTINGS[name])
+
+
+@pytest.fixture(scope="module")
+def learned_in_memory(draw_waveform: Draw) -> Callable[[str], lw.PairClassifier]:
+    """Return how to learn in memory, once for all engines."""
+    packed = draw_waveform(500, 700).pack()
+
+    def learned(name: str) -> lw.PairClassifier:
+        with pytest.MonkeyPatch.context() as patch:
+            _take_few_for_many(patch)
+            return learner(name).fit(*packed)
+
+    return cache(learned)
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"features": "linear", "pairing": "random"},
-        pytest.param({"features": "linear", "pairing": "free"}, marks=pytest.mark.slow),
-        pytest.param({"features": PCA(4), "pairing": "random"}, marks=pytest.mark.slow),
-    ],
-    ids=["linear", "free", "transformer"],
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "linear")) for name in SETTINGS],
 )
 @pytest.mark.usefixtures("few_are_many")
 def test_pair_classifiers_learn_the_same_from_all_rows(
-    engine: Engine, draw_waveform: Draw, settings: dict[str, Any], tolerance: float
+    engine: Engine,
+    draw_waveform: Draw,
+    learned_in_memory: Callable[[str], lw.PairClassifier],
+    name: str,
+    tolerance: float,
 ) -> None:
-    sample = draw_waveform(500, 700)
-    clf = lw.PairClassifier(alphas=[0.1, 0.03], random_state=0, cv=3, **settings)
-    expected, found = clone(clf).fit(*sample.pack()), clf.fit(*engine(sample))
+    expected, found = learned_in_memory(name), learner(name).fit(*engine(draw_waveform(500, 700)))
     assert found.has_signal_
     assert found.alpha_ == expected.alpha_
     np.testing.assert_allclose(found.weights_, expected.weights_, rtol=tolerance, atol=tolerance)

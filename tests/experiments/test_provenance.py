@@ -4,6 +4,7 @@ import ast
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,7 @@ def test_the_modules_of_a_method_are_there_and_import_nothing_else_that_counts()
             assert not {str(one) for one in left if not _is_harmless(one)}, (name, method)
 
 
+@cache
 def _imported(path: Path) -> set[Path]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -74,3 +74,17 @@ def test_an_unknown_set_is_refused() -> None:
     assert pool("gaussians")[0].shape == (20_000, 5)
     with pytest.raises(ValueError, match=r"Did you mean 'banana'.*Here also: gaussians, .*norm\.$"):
         check_pools(["banaan"])
+
+
+def test_breiman_s_problems_have_the_error_of_the_best_rule() -> None:
+    """By Breiman (1996), 1.3 % for ringnorm and 10.5 % for threenorm; the means are known."""
+    shift = 2.0 / np.sqrt(20.0)
+    X, y = pool("ringnorm")
+    wide = 0.5 * (X**2).sum(axis=1) / 4.0 + 20.0 * np.log(2.0)
+    narrow = 0.5 * ((X - shift) ** 2).sum(axis=1)
+    assert np.mean((wide < narrow) != (y == 1)) == pytest.approx(0.013, abs=0.003)
+    X, y = pool("threenorm")
+    along, turned = X.sum(axis=1) * shift, X @ np.tile([shift, -shift], 10)
+    # Of equal shares and spreads: log-sums of the densities around the three means.
+    inside = np.logaddexp(along, -along) - np.log(2.0)
+    assert np.mean((inside > turned) != (y == 1)) == pytest.approx(0.105, abs=0.006)

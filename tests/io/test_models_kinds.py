@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
 
 import likewise as lw
 from likewise.su.losses import MarginLoss
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 
 
 def _world() -> tuple[Any, ...]:

@@ -99,6 +99,14 @@ def test_decision_values_rank_rows_too_and_bare_classes_do_not(sample: SUSample)
     np.testing.assert_allclose(bare.confusion, ranked.confusion)
 
 
+def test_one_class_more_that_gains_next_to_nothing_is_called_hardly_better(
+    report: lw.LabelFreeReport,
+) -> None:
+    (check,) = [one for one in report.checks if one.name == "2 classes"]
+    assert check.passed
+    assert check.text == "one more would explain the pairs hardly better."
+
+
 @pytest.mark.slow
 def test_classes_that_are_several_in_one_make_the_report_doubtful() -> None:
     X, y, _, _ = draw_three(250, 0)

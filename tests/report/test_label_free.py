@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likewise as lw
 from likewise.datasets import SUSample, make_gaussians, sample_su
+from tests.candidates import no_class_more  # noqa: F401 - used by all tests here
 
 N_TEST = 4000
 

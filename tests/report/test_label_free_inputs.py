@@ -22,6 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import likewise as lw
 from likewise.datasets import SUSample, make_gaussians, sample_su
 from likewise.report.predictions import reference_rows
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 
 Predictions = np.ndarray[Any, np.dtype[Any]]
 

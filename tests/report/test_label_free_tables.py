@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import likewise as lw
 from likewise.datasets import StatementSample, make_gaussians, make_waveform, sample_statements
 from likewise.report import label_free
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 
 N_TEST = 5000
 

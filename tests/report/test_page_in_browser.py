@@ -9,6 +9,7 @@ import pytest
 import likewise as lw
 from likewise.report.curves import calibration_curve, threshold_curve
 from likewise.report.suggestions import suggest
+from tests.candidates import few_draws, no_class_more  # noqa: F401 - used by all tests here
 from tests.chromium import needs_chromium
 from tests.pages.test_report_in_browser import Browser
 

@@ -81,7 +81,7 @@ def met_pairs(n_rows: int, n_pairs: int, seed: int = 0) -> Any:
     return lw.pack(np.zeros((n_rows, 1)), similar=pairs[:cut], dissimilar=pairs[cut:])[1]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @example(n_rows=22, n_pairs=20, n_splits=2, seed=2, shuffle=True)
 @given(
     n_rows=st.integers(12, 80),

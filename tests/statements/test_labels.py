@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
@@ -70,7 +70,6 @@ def test_rows_of_one_table_are_all_unlabeled_ones() -> None:
     assert locate(np.asarray(VECTOR)).unlabeled == slice(1, 5, 3)
 
 
-@settings(deadline=None)
 @given(
     n_similar=st.integers(0, 6),
     n_dissimilar=st.integers(0, 6),
@@ -98,7 +97,6 @@ def test_every_row_beside_fresh_pairs_lands_in_exactly_one_set_next_to_its_mate(
     assert np.all(numbers[rows.left] < numbers[rows.right])
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 30), max_size=8))
 def test_slices_stand_for_the_same_positions(positions: list[int]) -> None:
     array = np.array(positions, dtype=np.intp)

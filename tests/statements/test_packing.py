@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import likewise as lw
@@ -270,7 +270,6 @@ def test_unpack_compares_lengths() -> None:
         lw.unpack(U, [1, 1])
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_statements_come_back_as_they_went_in(data: st.DataObject) -> None:
     n_rows = data.draw(st.integers(4, 12))

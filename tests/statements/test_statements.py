@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.statements.statements import Statements
@@ -48,7 +48,6 @@ def draws(draw: st.DrawFn) -> Drawn:
     return Drawn(rows, np.array(chosen), draw(st.booleans()))
 
 
-@settings(deadline=None)
 @given(draws())
 def test_counts_are_those_of_the_list(drawn: Drawn) -> None:
     found = drawn.statements
@@ -62,7 +61,6 @@ def test_counts_are_those_of_the_list(drawn: Drawn) -> None:
     assert set(np.flatnonzero(found.stated)) == {row for _, rows in drawn.rows for row in rows}
 
 
-@settings(deadline=None)
 @given(draws())
 def test_links_are_chains_of_each_statement(drawn: Drawn) -> None:
     links = drawn.statements.links
@@ -72,7 +70,6 @@ def test_links_are_chains_of_each_statement(drawn: Drawn) -> None:
     assert links.is_similar.tolist() == [drawn.rows[k][0] for k in owners]
 
 
-@settings(deadline=None)
 @given(draws())
 def test_rows_are_in_one_component_if_a_chain_of_statements_leads_from_one_to_the_other(
     drawn: Drawn,
@@ -86,7 +83,6 @@ def test_rows_are_in_one_component_if_a_chain_of_statements_leads_from_one_to_th
     assert sorted(map(sorted, found)) == sorted(map(sorted, sets))
 
 
-@settings(deadline=None)
 @given(draws())
 def test_among_keeps_statements_of_which_two_rows_are_chosen_and_numbers_rows_anew(
     drawn: Drawn,
@@ -100,7 +96,6 @@ def test_among_keeps_statements_of_which_two_rows_are_chosen_and_numbers_rows_an
     assert (found.n_rows, found.is_fresh) == (len(numbers), drawn.is_fresh)
 
 
-@settings(deadline=None)
 @given(draws())
 def test_without_leaves_out_rows_and_keeps_the_numbers_of_all(drawn: Drawn) -> None:
     found = drawn.statements.without(drawn.chosen)
@@ -110,7 +105,6 @@ def test_without_leaves_out_rows_and_keeps_the_numbers_of_all(drawn: Drawn) -> N
     assert found.links.left.size == sum(len(rows) - 1 for _, rows in told(found))
 
 
-@settings(deadline=None)
 @given(draws(), st.integers(0, 2**12 - 1))
 def test_choose_keeps_some_statements_about_the_same_rows(drawn: Drawn, bits: int) -> None:
     chosen = np.array([bool(bits >> k & 1) for k in range(len(drawn.rows))], dtype=bool)

@@ -64,7 +64,9 @@ def test_su_is_the_papers_linear_term() -> None:
     np.testing.assert_allclose(summary_of(*drawn.pack()).linear_term(0.7)[:-1], expected)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize(
+    "prior", [pytest.param(prior, marks=[pytest.mark.slow] * (prior != 0.7)) for prior in PRIORS]
+)
 def test_every_rewrite_is_unbiased(prior: float) -> None:
     rng = np.random.default_rng([1, int(100 * prior)])
     n_draws = 1500
@@ -85,7 +87,14 @@ def relative_variances(terms: list[np.ndarray], rows: np.ndarray) -> dict[str, f
 
 # Variances of 800 draws have a relative standard error of sqrt(2 / 800) = 0.05 for one column, and
 # those of different rewrites go up and down together.
-@pytest.mark.parametrize("prior", [0.3, 0.6, 0.85])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        pytest.param(0.3, marks=pytest.mark.slow),
+        0.6,
+        pytest.param(0.85, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     "counts",
     [(100, 100, 1000), (400, 20, 100), (20, 300, 100)],
@@ -100,6 +109,7 @@ def test_sdu_has_the_least_variance(prior: float, counts: tuple[int, int, int]) 
     assert max(against.values()) > 1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2000, 150), (500, 250), (400, 800)], ids=str)
 def test_with_statements_about_one_table_it_nearly_has(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(3)

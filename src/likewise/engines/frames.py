@@ -29,6 +29,9 @@ __all__ = [
 
 _PARTITION_ROWS = 1 << 18
 """Rows of Parquet files in a partition, or those of one row group if they are more."""
+_FEW_VALUES = 1 << 23
+"""So many values of members, 64 MiB, one worker may hold: they are looked up in every partition
+where it lies, while more are joined by a shuffle of the table."""
 
 
 def is_frame(rows: Any) -> bool:
@@ -192,13 +195,15 @@ def join_members(frame: Any, left: Any, right: Any, names: Sequence[str], id_col
 
     pairs = pd.DataFrame({"left": _as_pandas(left), "right": _as_pandas(right)})
     pairs = pairs.rename_axis("pair").reset_index()
+    is_few = 2 * len(pairs) * len(names) <= _FEW_VALUES
     from_pandas: Any = dd.from_pandas
-    joined = from_pandas(pairs, npartitions=frame.npartitions)
+    joined = from_pandas(pairs, npartitions=1 if is_few else frame.npartitions)
     read = partial(_members, id_column, _flags(frame, names))
     members = frame[[id_column, *names]].map_partitions(read, meta=read(frame._meta))
     for side in ("left", "right"):
         renamed = {id_column: side, **{name: f"{side}_{name}" for name in names}}
         joined = joined.merge(members.rename(columns=renamed), on=side, how="inner")
+        joined = joined.repartition(npartitions=1) if is_few else joined
     joined = joined.drop(columns=["left", "right"]).set_index("pair").persist()
     found = np.bincount(joined.index.compute().to_numpy(), minlength=len(pairs))
     if (found != 1).any():

@@ -145,7 +145,7 @@ def check_classes(
     name = f"{count} classes"
     found = look_for_more(learned, settings, random_state)
     if found is None:
-        return Check(name, True, "one more would explain the pairs no better.")
+        return Check(name, True, "one more would explain the pairs hardly better.")
     gain, error = found.gain(count + 1, count)
     nats = f"{gain:.1f} nats (standard error {error:.1f})"
     if is_one_more_likely(found, count):
