@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 import likewise as lw
-from benchmarks.asking_runs import Plan, runs, stop_of
+from benchmarks.asking_runs import Choosing, Plan, runs, stop_of
 from benchmarks.table import Limit, Row, Table, seconds
+from likewise.asking.groups import group_rows
 
 _RUNS = Path(__file__).with_name("asking_runs.jsonl")
 _LEAST_AHEAD = {0.0: -0.3, 0.1: 1.5}
@@ -23,12 +25,15 @@ def measure(
     names: Sequence[str],
     draws: Sequence[int],
     judged: Sequence[int],
+    n_judged: int,
+    n_of_digits: int,
     path: Path = _RUNS,
 ) -> Table:
     """Time questions of a large table; compare answers to chosen questions with random ones.
 
-    `draws` are compared, and in `judged` the estimated accuracy is followed too. Runs take
-    minutes: each is printed as it ends, and kept in the file `path`.
+    `draws` are compared, and in `judged` the estimated accuracy is followed over `n_judged` answers
+    too. Runs take minutes: each is printed as it ends, and kept in the file `path`. Of the digits,
+    of ten classes, `n_of_digits` answers are asked for.
     """
     waits = _waits(n_rows, n_columns)
     rows = [
@@ -44,12 +49,13 @@ def measure(
         plans = [Plan(name, draw, error_rate, n_answers, False) for draw in draws for name in names]
         rows += _compared(_finished(plans, path), error_rate)
     plans = [
-        Plan(name, draw, error_rate, n_answers, True)
+        Plan(name, draw, error_rate, n_judged, True)
+        for error_rate in _LEAST_AHEAD
         for draw in judged
         for name in names
-        for error_rate in _LEAST_AHEAD
     ]
     rows += _stopped(_finished(plans, path)) if plans else []
+    rows += [_settled(n_of_digits)] if n_of_digits else []
     return Table(
         "asking: chosen questions against random pairs",
         "seconds, points ahead, share",
@@ -107,6 +113,30 @@ def _stopped(records: list[dict[str, Any]]) -> list[Row]:
             Limit(lowest=0.85),
         )
     ]
+
+
+def _settled(n_answers: int) -> Row:
+    """Return how many answers it takes to settle the class of one of 1,000 digits."""
+    X, y = load_digits(return_X_y=True)
+    rates = []
+    for draw in range(3):
+        rows = np.random.default_rng(draw).permutation(len(y))[:1000]
+        asker = Choosing(X[rows], 10, random_state=draw)
+        for _ in range(n_answers):
+            question = asker.next()
+            alike = y[rows[question.left]] == y[rows[question.right]]
+            asker.tell(question, "same" if alike else "different")
+            asker.wait()
+        groups = group_rows(1000, *asker._statements(), 10)
+        rates.append(n_answers / groups.classes()[0].size)
+        asker.close()
+    return Row(
+        f"answers per settled row, digits, {n_answers} answers, 3 draws",
+        f"{np.mean(rates):.2f}",
+        f"{max(rates):.2f} at most",
+        float(np.mean(rates)),
+        Limit(highest=1.6),
+    )
 
 
 def _waits(n_rows: int, n_columns: int) -> list[float]:

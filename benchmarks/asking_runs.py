@@ -15,7 +15,7 @@ import numpy as np
 import likewise as lw
 from likewise.asking.progress import Point, judge_progress
 
-__all__ = ["Plan", "runs", "stop_of"]
+__all__ = ["Choosing", "Plan", "runs", "stop_of"]
 
 _N_ROWS, _N_NEW = 1000, 20_000
 
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     is_judged: bool
 
 
-class _Choosing(lw.Asker):
+class Choosing(lw.Asker):
     """Chooses questions and fits no classifier."""
 
     def _fit_if_due(self) -> None:
@@ -118,7 +118,7 @@ def _run(plan: Plan) -> dict[str, Any]:
 def _ask(plan: Plan, data: _Data) -> list[dict[str, Any]]:
     """Return what was known at every renewal of the classifier."""
     mistakes = np.random.default_rng([plan.draw, 1])
-    asker = (lw.Asker if plan.is_judged else _Choosing)(data.table, random_state=plan.draw)
+    asker = (lw.Asker if plan.is_judged else Choosing)(data.table, random_state=plan.draw)
     points: list[dict[str, Any]] = []
     last = None
     for count in range(1, plan.n_answers + 1):

@@ -138,8 +138,10 @@ BENCHMARKS = {
             n_columns=50,
             n_answers=200,
             names=("magic", "spambase", "phoneme", "waveform"),
-            draws=(100, 101, 102),
-            judged=(100, 101),
+            draws=(110, 111, 112),
+            judged=(110, 111, 112),
+            n_judged=300,
+            n_of_digits=600,
         ),
         quick=partial(
             asking.measure,
@@ -149,6 +151,8 @@ BENCHMARKS = {
             names=(),
             draws=(),
             judged=(),
+            n_judged=0,
+            n_of_digits=0,
         ),
     ),
     "more_classes": Benchmark(

@@ -94,6 +94,21 @@ def test_a_row_that_is_hard_to_tell_is_no_partner() -> None:
     assert {one[1] for one in found if one is not None} == {1}
 
 
+def test_partners_of_two_classes_are_compared_with_each_other_once() -> None:
+    chooser = Chooser(8, 0.0, np.random.RandomState(0))
+    posteriors = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], [3, 3, 2], axis=0)
+    chooser.look(posteriors, np.array([3, 2, 1, 3, 2, 1, 0, 0]), None)
+    asked: set[tuple[int, int]] = set()
+    checks = []
+    for _ in range(200):
+        found = chooser.draw(lambda left, right: (left, right) not in asked, np.arange(6))
+        assert found is not None
+        if found[2] == "check":
+            checks.append(found[:2])
+            asked.add(found[:2])
+    assert sorted(checks) == [(left, right) for left in range(3) for right in range(3, 6)]
+
+
 def test_partners_that_are_always_unsure_are_left() -> None:
     X, _ = gaussians(60)
     asker = QuickAsker(X, random_state=0)

@@ -187,7 +187,9 @@ class Chooser:
         return self._in_order[: self._next]
 
     def _between_partners(self, is_new: Callable[[int, int], bool]) -> tuple[int, int, str] | None:
-        """Return partners of different classes that were not yet asked about beside each other."""
+        """Return partners of two classes that were not yet asked about beside each other."""
+        if self._groups is not None:  # of more classes, whole groups are beside each other
+            return None
         for one, other in combinations(self._partners, 2):
             for left, right in product(one[:_MOST_PARTNERS], other[:_MOST_PARTNERS]):
                 if is_new(int(left), int(right)):
