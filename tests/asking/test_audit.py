@@ -23,7 +23,7 @@ def said(codes: Any, error_rate: float, n_classes: int = 2) -> Any:
 @pytest.mark.parametrize("right", [0, 3, 36, 40])
 def test_right_answers_give_the_interval_of_jeffreys(right: int) -> None:
     codes = np.repeat([0, 1], [right, 40 - right])
-    value, low, high = accuracy_of(np.zeros(40, np.intp), said(codes, 0.0))
+    value, low, high = accuracy_of(np.zeros(40, np.intp), [(0.0, said(codes, 0.0))])
     truth = beta(right + 0.5, 40 - right + 0.5)
     assert value == pytest.approx(truth.mean(), abs=1e-3)
     assert (low, high) == pytest.approx(tuple(truth.ppf([0.025, 0.975])), abs=1e-3)
@@ -41,7 +41,7 @@ def test_the_interval_holds_where_some_answers_are_wrong(n_classes: int, error_r
         share = error_rate / (n_classes - 1)
         likelihood = np.full((60, n_classes), share)
         likelihood[np.arange(60), told] = 1.0 - error_rate
-        value, low, high = accuracy_of(predicted, likelihood)
+        value, low, high = accuracy_of(predicted, [(0.0, likelihood)])
         held.append(low <= accuracy <= high)
         values.append(value)
     assert 0.92 < np.mean(held) < 0.98
@@ -49,9 +49,21 @@ def test_the_interval_holds_where_some_answers_are_wrong(n_classes: int, error_r
 
 
 def test_a_row_of_which_nothing_is_known_changes_nothing() -> None:
-    codes, likelihood = np.zeros(21, np.intp), np.full((21, 2), 0.5)
-    likelihood[:20] = said(np.repeat([0, 1], [15, 5]), 0.0)
-    assert accuracy_of(codes, likelihood) == pytest.approx(accuracy_of(codes[:20], likelihood[:20]))
+    codes, posteriors = np.zeros(21, np.intp), np.full((21, 2), 0.5)
+    posteriors[:20] = said(np.repeat([0, 1], [15, 5]), 0.0)
+    found = accuracy_of(codes, [(0.0, posteriors)])
+    assert found == pytest.approx(accuracy_of(codes[:20], [(0.0, posteriors[:20])]))
+
+
+def test_error_rates_count_for_how_likely_they_make_the_answers() -> None:
+    codes, told = np.zeros(40, np.intp), np.repeat([0, 1], [30, 10])
+    none, some = said(told, 1e-4), said(told, 0.2)
+    # All answers right: 30 of 40. One in five wrong: 30 of 40 are what an accuracy of 0.92 gives.
+    assert accuracy_of(codes, [(0.0, none), (-50.0, some)])[0] == pytest.approx(0.744, abs=0.01)
+    assert accuracy_of(codes, [(-50.0, none), (0.0, some)])[0] == pytest.approx(0.9, abs=0.03)
+    low, high = accuracy_of(codes, [(0.0, none), (0.0, some)])[1:]
+    assert low < 0.7
+    assert high > 0.95
 
 
 def test_random_rows_are_a_sample_whatever_else_is_asked_about() -> None:

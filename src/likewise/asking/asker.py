@@ -403,7 +403,7 @@ class Asker:
 
     def _estimate(self, classifier: PairClassifier, X: Any, y: Any, n_answers: int) -> None:
         statements = read_labels(y)
-        rate = max(self._error_rate, float(classifier.error_rate))
+        rate = float(classifier.error_rate)
         likelihood = TableLikelihood(statements, self._n_classes, "asked", rate)
         with self._lock:
             rows = self._chooser.random_rows()

@@ -7,14 +7,17 @@ answers were asked for: the classifier's accuracy is its share of right predicti
 are predicted by clones that did not see their features.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from scipy.stats import beta
 
 from likewise._types import FloatArray
 from likewise.asking.progress import Point
+from likewise.beliefs.errors import ERROR_RATES
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
 from likewise.report.predictions import cross_fitted, order_like, read_classes
@@ -27,6 +30,8 @@ _N_FOLDS = 5
 _LEVEL = 0.95
 _SMALLEST = 1e-12
 """Probability of a class below which all count the same."""
+_RATES = (ERROR_RATES[0], 0.02, 0.05, 0.1, 0.15, 0.2)
+"""Error rates of answers that are weighed against each other."""
 _GRID = (np.arange(1000) + 0.5) / 1000
 """Accuracies at which the posterior is computed."""
 
@@ -82,12 +87,11 @@ class Audit:
         codes = _held_out(classifier, X, y, likelihood, rows)
         if codes is None:
             return
-        log_p = np.log(np.maximum(classifier.predict_proba(X), _SMALLEST))
-        said = _said_of(rows, likelihood, log_p)
+        posteriors = _posteriors(rows, likelihood, _log_p(classifier, X))
         named = [one.named_like(codes, likelihood.n_classes) for one in self._all]
         self._all = [*named, _Predictions(n_answers, codes)]
         self.points = [
-            Point(one.n_answers, *accuracy_of(one.codes[rows], said)) for one in self._all
+            Point(one.n_answers, *accuracy_of(one.codes[rows], posteriors)) for one in self._all
         ]
 
 
@@ -108,37 +112,57 @@ def _held_out(
     return cross_fitted(classifier, X, y, parts, own, likelihood.n_classes).held_out
 
 
-def _said_of(rows: IntArray, likelihood: TableLikelihood, log_p: FloatArray) -> FloatArray:
-    """Return how likely the answers are for every class of some rows, up to a factor.
+def _log_p(classifier: PairClassifier, X: Any) -> FloatArray:
+    """Return log-probabilities of all rows, by models that did not see them where there are any."""
+    log_p = np.log(np.maximum(classifier.predict_proba(X), _SMALLEST))
+    held_out = classifier.pair_information_.log_p
+    if held_out.shape == log_p.shape:
+        order = order_like(log_p.argmax(axis=1), held_out.argmax(axis=1), log_p.shape[1])
+        log_p[:, order] = held_out
+    return np.asarray(log_p)
+
+
+def _posteriors(
+    rows: IntArray, likelihood: TableLikelihood, log_p: FloatArray
+) -> list[tuple[float, FloatArray]]:
+    """Return for several error rates how likely all answers are, and the classes of some rows.
 
     Class probabilities by the classifier tell what the other rows are.
     """
     others = log_p.copy()
     others[rows] = -np.log(likelihood.n_classes)
-    return likelihood.evaluate(others).posteriors[rows]
+    found = (likelihood.with_error_rate(rate).evaluate(others) for rate in _RATES)
+    return [(one.value, one.posteriors[rows]) for one in found]
 
 
-def accuracy_of(codes: IntArray, said: FloatArray) -> tuple[float, float, float]:
+def accuracy_of(
+    codes: IntArray, posteriors: Sequence[tuple[float, FloatArray]]
+) -> tuple[float, float, float]:
     """Return the accuracy of predictions, and its 95 % interval.
 
-    Its posterior mean and quantiles, for the prior of Jeffreys. Where answers may be wrong, every
-    row counts for what its own answers tell.
+    They are the posterior mean and quantiles, for the prior of Jeffreys. Where answers may be
+    wrong, a row counts for what the answers about it tell at every error rate, and an error rate
+    for how likely it makes all answers.
 
     Parameters
     ----------
     codes : integer array of shape (n_audited,)
         Class number that is predicted for every row.
-    said : array of shape (n_audited, n_classes)
-        How likely the answers about a row are for each of its classes.
+    posteriors : sequence of (log-likelihood, array of shape (n_audited, n_classes))
+        Of all answers, and class probabilities of the rows by answers alone, for every error rate.
     """
-    right = np.take_along_axis(said, codes[:, None], axis=1)[:, 0]
-    wrong = (said.sum(axis=1) - right) / (said.shape[1] - 1)
-    with np.errstate(divide="ignore"):  # an answer that rules the prediction out
-        log_likelihood = np.log(np.outer(_GRID, right) + np.outer(1.0 - _GRID, wrong)).sum(axis=1)
-    weights = np.exp(log_likelihood - log_likelihood.max()) * np.diff(
+    found = logsumexp([value + _curve(codes, said) for value, said in posteriors], axis=0)
+    weights = np.exp(found - found.max()) * np.diff(
         beta(0.5, 0.5).cdf(np.linspace(0.0, 1.0, _GRID.size + 1))
     )
     weights /= weights.sum()
     tail = (1.0 - _LEVEL) / 2.0
     low, high = np.interp([tail, 1.0 - tail], weights.cumsum() - 0.5 * weights, _GRID)
     return float(weights @ _GRID), float(low), float(high)
+
+
+def _curve(codes: IntArray, said: FloatArray) -> FloatArray:
+    """Return the log-likelihood of every accuracy."""
+    right = np.take_along_axis(said, codes[:, None], axis=1)[:, 0]
+    wrong = (said.sum(axis=1) - right) / (said.shape[1] - 1)
+    return np.asarray(np.log(np.outer(_GRID, right) + np.outer(1.0 - _GRID, wrong)).sum(axis=1))
