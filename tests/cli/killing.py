@@ -16,8 +16,9 @@ from typing import Any
 
 __all__ = ["main"]
 
-_FIRST_LOOK = 120.0
-"""Seconds that the command may take when nothing happens to it."""
+_FIRST_LOOK = 1200.0
+"""Seconds by the clock that the command may take when nothing happens to it: it takes a few, but a
+machine may be busy with other work."""
 
 
 def main() -> None:
