@@ -35,6 +35,7 @@ from likewise.report.predictions import (
 from likewise.scores.features import column_scale
 from likewise.scores.maps import feature_maps
 from likewise.search.calibration import power_of
+from likewise.search.fitted import calibrated
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import compare_pairings
 from likewise.search.rows import MemoryRows, Some
@@ -183,6 +184,8 @@ def label_free_report(
         checks = _checks(judged, learned, how, random)
         step("assumptions tested")
         rates = _estimates(judged, beliefs, draws, predicted, classes.labels, level)
+        if len(classes.labels) == 2 and some.statements.is_fresh and learned.has_signal:
+            rates["prior"] = _wider(rates["prior"], calibrated(learned, level).intervals[1])
         details = details_of(judged, beliefs, draws, predicted, rates, level)
     alone = learned.likelihood.population
     is_counted = population[alone] > 0
@@ -374,6 +377,18 @@ def _estimates(
         "false_positive_rate": _opposite(found[1]) if is_two else None,
         "pair_agreement": None if np.isnan(agreed) else estimate(1 + 2 * k, agreed, 0.0, 1.0),
     }
+
+
+def _wider(prior: Estimate, interval: FloatArray) -> Estimate:
+    """Return the prior with an interval that reaches as far as that of the majority class does.
+
+    A bootstrap of few fresh pairs misses that both halves explain the pairs nearly as well where
+    classes are about equally large; the posterior over all priors knows.
+    """
+    low, high = interval if prior.value >= 0.5 else 1.0 - interval[::-1]
+    return Estimate(
+        prior.value, (min(prior.interval[0], float(low)), max(prior.interval[1], float(high)))
+    )
 
 
 def _disagreement(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> FloatArray:
