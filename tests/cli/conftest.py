@@ -1,5 +1,6 @@
 """A folder with a table, pairs of its rows and a fitted model, and ways to run the commands."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,12 @@ def write_files(folder: Path, n_rows: int = 300, n_pairs: int = 120) -> None:
         left, right = rng.choice(np.flatnonzero((y == 1) == positive), 2, replace=False)
         pairs.append(f"r{left:03d},r{right:03d}")
     (folder / "pairs.csv").write_text("\n".join(["left,right", *pairs]) + "\n")
+
+
+def paths_with(root: Path) -> dict[str, str]:
+    """Return the variable by which a process of its own finds the tests too."""
+    others = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": f"{root}{os.pathsep}{others}" if others else str(root)}
 
 
 def keep(path: Path, n_lines: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 from likewise.experiments.runner import Record, key_of, read_records
 from likewise.io import load_model, read_table
 
-from .conftest import Run, write_files
+from .conftest import Run, paths_with, write_files
 
 Check = Callable[[Path], None]
 
@@ -84,7 +84,7 @@ def copies(
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **paths_with(ROOT), "OMP_NUM_THREADS": "1"},
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -24,7 +24,14 @@ import numpy as np
 
 from likewise.io import load_model
 
-__all__ = ["check_apart", "check_crafted", "crafted_models", "parts_of", "zipped"]
+__all__ = [
+    "check_apart",
+    "check_crafted",
+    "crafted_models",
+    "most_megabytes",
+    "parts_of",
+    "zipped",
+]
 
 _SECONDS = 5.0
 """Of work that a case may take; it takes milliseconds, once everything is imported."""
@@ -454,10 +461,10 @@ def _main(path: Path, seed: int, count: int) -> None:
         path.with_suffix(".case").write_text(what)
         path.write_bytes(content)
         check_crafted(path)
-    sys.stdout.write(str(_most_megabytes()))
+    sys.stdout.write(str(most_megabytes()))
 
 
-def _most_megabytes() -> int:
+def most_megabytes() -> int:
     """Return the most memory that this process has had."""
     # Linux hands a parent's ru_maxrss down to its children: a large one is none of theirs.
     status = Path("/proc/self/status")

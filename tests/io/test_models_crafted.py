@@ -122,6 +122,17 @@ def test_a_type_outside_the_table_is_refused_by_its_name(
     refuse(tmp_path / "model.skops", content, "a type that it cannot hold: 'os.mkdir'")
 
 
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_a_level_that_no_interval_has_is_refused(
+    tmp_path: Path, sound: dict[str, bytes], level: float
+) -> None:
+    def change(tree: Any) -> None:
+        tree["estimator"]["object"][1]["steps"][1]["tuple"][1]["object"][1]["level"] = level
+
+    content = described(parts_of(sound["linear"]), change)
+    refuse(tmp_path / "m", content, f"level is {level:g}, which it cannot be")
+
+
 @pytest.mark.parametrize("name", ["coef_", "intercept_", "classes_", "n_features_in_", "prior_"])
 def test_an_attribute_that_lacks_is_named(
     tmp_path: Path, sound: dict[str, bytes], name: str

@@ -1,6 +1,7 @@
 """Cells too large or too small to compute with: named by file, column and row, before any work."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -8,7 +9,7 @@ if TYPE_CHECKING:
     from likewise.io import Features
     from likewise.io.tables import Table
 
-__all__ = ["check_largest", "check_magnitudes"]
+__all__ = ["check_largest", "check_made", "check_magnitudes"]
 
 _LARGEST = 1e140
 """Squares of larger numbers, and sums of them, overflow; those of smaller inverses vanish."""
@@ -50,6 +51,31 @@ def check_largest(table: "Table", features: "Features", X: Any) -> None:
             f"{shown(table.path)}, column '{shown(name)}', row with id "
             f"'{shown(table.keys[row].as_py())}': a value of {sizes[row]:g}, whatever its sign, is "
             "too large to compute with; correct it, or leave the row or the column out."
+        )
+
+
+def check_made(model: Path, table: Path, rows: Any) -> None:
+    """Refuse what the steps of a model make of rows, where squares of it are no numbers.
+
+    Parameters
+    ----------
+    model, table : Path
+        For messages.
+    rows : table of shape (n_rows, n_columns)
+        As the last step takes them; of text, which no step made numbers of, nothing is asked.
+    """
+    import numpy as np
+
+    from likewise.io.wording import shown
+
+    values = np.asarray(getattr(rows, "data", rows) if hasattr(rows, "tocsr") else rows)
+    if values.dtype.kind != "f" or not values.size:
+        return
+    largest = float(np.abs(values).max())
+    if not largest <= _LARGEST:
+        raise ValueError(
+            f"{shown(model)} makes numbers of up to {largest:g} of the rows of {shown(table)}, too "
+            "large to compute with; fit the model again."
         )
 
 

@@ -18,7 +18,7 @@ from likewise.cli.inputs import (
     read_inputs,
     read_inputs_of,
 )
-from likewise.cli.magnitudes import check_magnitudes
+from likewise.cli.magnitudes import check_made, check_magnitudes
 from likewise.cli.options import (
     CountOption,
     ErrorsOption,
@@ -99,6 +99,8 @@ def report(
         if model is None:
             pipeline.fit(*packed(inputs))
         X, y = _transformed(pipeline, inputs, as_fitted)
+        if model is not None:
+            check_made(model, table, X)
         found = _judge(pipeline, X, y, level=level, same_pairs=same_pairs, seed=seed)
     suspects = first_suspects(pipeline[-1], inputs)
     facts = {

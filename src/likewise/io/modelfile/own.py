@@ -32,6 +32,7 @@ _ANY = Number(any_value=True)
 _CLASS_OF_PAIRS = Text(("majority", "minority"))
 _ERROR_RATE = OneOf((Text(("auto",)), Number(0.0, math.nextafter(0.5, 0.0))))
 _INTERVAL = Tuple((SHARE, SHARE))
+_LEVEL = Number(0.0, math.nextafter(1.0, 0.0), above=True)
 _PAIRING = Text(("auto", "asked", "random", "free"))
 _PENALTIES = OneOf(
     (
@@ -136,7 +137,7 @@ _PRIOR_ESTIMATE = _own(
     fitted={
         "value": OneOf((SHARE, Array(("classes",), low=0.0, high=1.0))),
         "interval": OneOf((NOTHING, _INTERVAL, Array(("classes", 2)))),
-        "level": OneOf((NOTHING, SHARE)),
+        "level": OneOf((NOTHING, _LEVEL)),
         "method": Text(),
         "diagnostics": Facts(),
     },
@@ -154,7 +155,7 @@ _PRIORS = (
             "n_classes": Whole(2, MOST_CLASSES),
             "pairing": _PAIRING,
             "error_rate": _ERROR_RATE,
-            "level": SHARE,
+            "level": _LEVEL,
             "random_state": SEED,
         },
         derived=_FITTED_PRIOR,
@@ -162,7 +163,7 @@ _PRIORS = (
     _own(
         "prior.pair_moments",
         "PairMomentPrior",
-        parameters={"level": SHARE, "random_state": SEED},
+        parameters={"level": _LEVEL, "random_state": SEED},
         derived=_FITTED_PRIOR,
     ),
     _own(
@@ -309,7 +310,7 @@ _PAIR_CLASSIFIER = _own(
         "error_rate": _ERROR_RATE,
         "cv": Default(OneOf((Whole(2, 1000), Unfitted(_only(_FOLDS)))), 5),
         "calibrate": Flag(),
-        "level": SHARE,
+        "level": _LEVEL,
         "estimator": OneOf(
             (
                 NOTHING,
