@@ -16,8 +16,8 @@ from typing import Any
 
 __all__ = ["main"]
 
-_FIRST_LOOK = 120.0
-"""Seconds that the command may take when nothing happens to it."""
+_FIRST_LOOK = 1200.0
+"""Seconds that the command may take when nothing happens to it, on a busy machine too."""
 
 
 def main() -> None:
