@@ -29,14 +29,16 @@ def test_silence_of_one_thread_leaves_others_and_their_filters_alone() -> None:
     def be_silent() -> None:
         with unsaid():
             began.set()
-            may_end.wait(10)
+            may_end.wait()
 
     filters = list(warnings.filters)
     silent = threading.Thread(target=be_silent)
     silent.start()
-    began.wait(10)
-    assert warnings.filters == filters
-    with pytest.warns(UserWarning, match="no signal"):
-        warn_of(_NoSignal(), 0.0)
-    may_end.set()
-    silent.join()
+    try:
+        began.wait()
+        assert warnings.filters == filters
+        with pytest.warns(UserWarning, match="no signal"):
+            warn_of(_NoSignal(), 0.0)
+    finally:
+        may_end.set()
+        silent.join()

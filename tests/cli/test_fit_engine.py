@@ -18,6 +18,7 @@ from likewise.cli.sources import EngineName, PassBar, learn_from_files, open_inp
 from likewise.cli.su_method import su_pipeline
 from likewise.engines.parquet import ParquetEngine
 from likewise.io import load_model, replacing
+from tests.clusters import local_cluster
 
 from .conftest import Run
 
@@ -41,14 +42,7 @@ def files(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """The address of a Dask scheduler with a worker, which is reached as if it were elsewhere."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp://",
-        dashboard_address=":0",
-    ) as cluster:
+    with local_cluster(1, processes=False, protocol="tcp://") as cluster:
         yield cluster.scheduler_address
 
 

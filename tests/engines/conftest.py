@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from likewise.engines import PairSource
+from tests.clusters import local_cluster
 
 NAMES = [f"x{k}" for k in range(21)]
 Pass = tuple[Any, Any]
@@ -19,14 +20,7 @@ Pass = tuple[Any, Any]
 def client() -> Iterator[Any]:
     """A Dask client of two worker processes, which other tests need not wait for."""
     distributed = pytest.importorskip("distributed")
-    settings: Any = pytest.importorskip("dask").config
-    with (
-        settings.set({"distributed.worker.profile.enabled": False}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_cluster(2) as cluster, distributed.Client(cluster) as client:
         yield client
 
 

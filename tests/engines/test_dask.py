@@ -13,6 +13,7 @@ import pytest
 import likewise as lw
 from likewise.datasets import SUSample
 from likewise.engines import PairSource, open_engine
+from tests.clusters import local_cluster
 from tests.engines.conftest import NAMES, table
 
 da = pytest.importorskip("dask.array")
@@ -116,12 +117,7 @@ def test_a_worker_that_is_killed_does_not_change_the_fit(sample: SUSample, tmp_p
         array = da.from_array(rows, chunks=(20, 21))
         return array.map_blocks(kill_once, dtype=float, meta=np.empty((0, 0)))
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
+    with local_cluster(2) as cluster, distributed.Client(cluster):
         source = PairSource(deadly(sample.unlabeled), (da.from_array(left), da.from_array(right)))
         found = lw.SUClassifierCV(prior=0.7).fit(source)
     assert mark.exists()
