@@ -17,12 +17,8 @@ from typing import Any
 __all__ = ["main"]
 
 _FIRST_LOOK = 1200.0
-<<<<<<< HEAD
 """Seconds by the clock that the command may take when nothing happens to it: it takes a few, but a
 machine may be busy with other work."""
-=======
-"""Seconds that the command may take when nothing happens to it, on a busy machine too."""
->>>>>>> wt18
 
 
 def main() -> None:
