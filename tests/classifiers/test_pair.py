@@ -1,5 +1,6 @@
 """PairClassifier on fresh pairs and unlabeled rows."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -271,6 +272,17 @@ def test_pairs_without_signal_are_warned_of_and_the_majority_class_is_predicted(
     np.testing.assert_array_equal(clf.coef_, 0.0)
     np.testing.assert_allclose(clf.predict_proba(X)[:, 1], clf.prior_)
     assert clf.pairing_test_ is None
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The pairs show no signal")
+def test_three_classes_of_few_rows_with_many_columns_are_learned_in_seconds() -> None:
+    X, y = lw.pack(
+        np.random.default_rng(0).standard_normal((12, 40)), similar=[(0, 1), (2, 3), (4, 5), (6, 7)]
+    )
+    start = time.process_time()
+    lw.PairClassifier(3, pairing="free", features="rbf", random_state=0).fit(X, y)
+    assert time.process_time() - start < 20.0  # a few, where the machine has no other work
 
 
 def test_constant_columns_alone_show_no_signal() -> None:

@@ -241,6 +241,13 @@ def test_constant_columns_and_a_single_pair_work(loss: str) -> None:
     assert clf.coef_[0, 2] == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_constant_rows_and_pairs_of_both_kinds_give_numbers(loss: str) -> None:
+    X, y = lw.pack(np.full((10, 2), 1.5), similar=[(0, 1), (2, 3)], dissimilar=[(4, 5), (6, 7)])
+    clf = lw.SUClassifier(loss, prior=0.7, alpha=0.1).fit(X, y)
+    assert np.isfinite([*clf.coef_[0], *clf.decision_function(X), clf.su_share_]).all()
+
+
 def test_a_loss_of_ones_own_can_be_learned_with(draw_waveform: Draw) -> None:
     smooth = MarginLoss(
         name="pseudo_huber",

@@ -78,6 +78,25 @@ def test_another_id_column_can_be_named(folder: Path, succeed: Run) -> None:
     assert summary["features"] == ["first", "second"]
 
 
+def test_a_line_break_between_features_separates_them(folder: Path, succeed: Run) -> None:
+    found = json.loads(succeed(*FIT, "--features", "second\nfirst\n", "--json").stdout)
+    assert found["features"] == ["second", "first"]
+
+
+@pytest.mark.filterwarnings("ignore:The pairs show no signal")
+@pytest.mark.parametrize("how", [(), ("--method", "su", "--prior", "0.7", "--alpha", "0.1")])
+def test_constant_columns_and_a_dissimilar_pair_give_numbers(
+    folder: Path, succeed: Run, how: tuple[str, ...]
+) -> None:
+    (folder / "rows.csv").write_text("id,a,b\n" + "".join(f"r{k},1.5,0\n" for k in range(12)))
+    (folder / "pairs.csv").write_text("left,right,relation\nr0,r1,same\nr2,r3,different\n")
+    said = succeed("fit", "rows.csv", "pairs.csv", "-o", "model.skops", *how).stdout
+    assert "prior of +1" in said
+    assert "nan" not in said
+    predicted = succeed("predict", "model.skops", "rows.csv").stdout.splitlines()[1:]
+    assert np.isfinite([float(row.rpartition(",")[2]) for row in predicted]).all()
+
+
 def test_a_constant_feature_does_no_harm(folder: Path, succeed: Run) -> None:
     rows = (folder / "rows.csv").read_text().splitlines()
     (folder / "rows.csv").write_text(

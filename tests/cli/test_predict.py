@@ -156,6 +156,17 @@ def test_columns_are_matched_by_name_and_others_are_left_aside(model: Path, succ
     ]
 
 
+def test_of_many_columns_left_aside_only_the_first_are_named(model: Path, succeed: Run) -> None:
+    lines = (model.parent / "rows.csv").read_text().splitlines()[:4]
+    names = ",".join(f"other{number}" for number in range(5000))
+    wide = [f"{lines[0]},{names}", *(line + ",1" * 5000 for line in lines[1:])]
+    (model.parent / "wide.csv").write_text("\n".join(wide) + "\n")
+    (said,) = succeed("predict", "model.skops", "wide.csv").stderr.splitlines()
+    assert "'other0', 'other1'" in said
+    assert said.endswith("and 4992 more.")
+    assert len(said) < 300
+
+
 def test_of_a_table_that_is_refused_nothing_else_is_said(model: Path, refuse: Run) -> None:
     columns = columns_of(model.parent / "rows.csv")
     write(model.parent / "less.csv", {"id": columns["id"], "note": columns["first"]})

@@ -74,6 +74,20 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     assert [one for one in inside if not is_there(page, one)] == []
 
 
+def test_tests_that_a_page_names_are_there() -> None:
+    """Names after the first of a cell are of the file that was named before them."""
+    named, missing = 0, []
+    for line in (DOCS / "robustness.md").read_text(encoding="utf-8").splitlines():
+        path = ""
+        for file, name in re.findall(r"`(?:(tests/[\w/]+\.py)::)?(test_\w+)`", line):
+            path = file or path
+            named += 1
+            if f"def {name}(" not in (ROOT / path).read_text(encoding="utf-8"):
+                missing.append(f"{path}::{name}")
+    assert missing == []
+    assert named > 50
+
+
 def test_formulas_can_be_typeset() -> None:
     math = pytest.importorskip("docutils.utils.math", reason="needs the extra docs")
     translate = importlib.import_module("docutils.utils.math.latex2mathml").tex2mathml

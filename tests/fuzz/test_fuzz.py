@@ -1,10 +1,12 @@
 """A short run of the fuzzer on fixed cases; `make fuzz` runs others for as long as one likes."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.fuzz.__main__ import main
 from tests.fuzz.checks import check_refusal, refusals
 from tests.fuzz.mutation import mutated
 from tests.fuzz.subjects import SUBJECTS, run_case, working_folder
@@ -62,6 +64,25 @@ def test_what_was_found_once_stays_mended(name: str, number: int, folder: Path) 
     run_case(name, number, folder)
 
 
+def test_a_run_prints_its_seed_its_cases_and_how_to_see_a_finding_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stumble(draw: random.Random, folder: Path) -> None:
+        assert draw.random() < 0.0
+
+    monkeypatch.setitem(SUBJECTS, "known", (1.0, stumble))
+    asked = ["--seconds", "60", "--seed", "7", "--only", "known"]
+    monkeypatch.setattr("sys.argv", ["make fuzz", *asked])
+    monkeypatch.setattr("faulthandler.enable", lambda: None)  # it needs a real stderr
+    assert main() == 1
+    said = capsys.readouterr().out
+    assert said.startswith("seed 7, 60 s, known\n")
+    assert [line for line in said.splitlines() if "FINDING" in line] == [
+        f"FINDING: make fuzz REPLAY='known {number}'" for number in range(7, 12)
+    ]
+    assert said.endswith("5 cases, 5 findings\n")
+
+
 def test_the_fuzzer_knows_a_finding() -> None:
     def stumble() -> None:
         list[int]().index(1)  # a ValueError that nobody raised on purpose
@@ -73,8 +94,6 @@ def test_the_fuzzer_knows_a_finding() -> None:
 
 
 def test_mutations_change_bytes_and_can_be_repeated() -> None:
-    import random
-
     content = b"id,a\nx,1\ny,2\n"
     found = [mutated(random.Random(seed), content) for seed in range(50)]  # noqa: S311
     assert found == [mutated(random.Random(seed), content) for seed in range(50)]  # noqa: S311
