@@ -9,8 +9,9 @@ __all__ = ["Point", "Progress", "expected_gain", "judge_progress", "renewal_step
 
 _TARGET = 0.2
 """Width of the interval of the accuracy at which it counts as known."""
-_SMALL = 0.005
-"""Gain in accuracy by half as many answers again that is not worth them."""
+_SMALL = 0.01
+"""Gain in accuracy by half as many answers again that is not worth them. Gains are known to about a
+point themselves: with less, noise alone would keep people answering."""
 _FEWEST_POINTS = 4
 """Refits that a gain is estimated from at least."""
 _FEWEST_ANSWERS = 50
