@@ -72,7 +72,8 @@ def learned_in_memory(draw_waveform: Draw) -> Callable[[str], lw.PairClassifier]
     def learned(name: str) -> lw.PairClassifier:
         with pytest.MonkeyPatch.context() as patch:
             _take_few_for_many(patch)
-            return learner(name).fit(*packed)
+            fitted: lw.PairClassifier = learner(name).fit(*packed)
+            return fitted
 
     return cache(learned)
 
