@@ -210,6 +210,9 @@ def check_pair(data: Dataset, draw: random.Random, folder: Path) -> None:
         elif draw.random() < 0.3 and np.abs(data.X).max() < 1e6:
             own = clone(model).fit(*data.packed(4.0 * data.X)).predict_proba(4.0 * data.X)
             np.testing.assert_allclose(own, found, atol=_FLAT_END, err_msg="scaled by four")
+        elif draw.random() < 0.2:
+            own = clone(model).fit(*data.packed(swapped=True)).predict_proba(data.X)
+            np.testing.assert_allclose(own, found, atol=_FLAT_END, err_msg="members swapped")
         elif draw.random() < 0.05:
             own = clone(model).set_params(n_jobs=2).fit(X, y).predict_proba(data.X)
             np.testing.assert_allclose(own, found, atol=1e-9, err_msg="n_jobs")

@@ -17,7 +17,7 @@ __all__ = [
 
 MOST_CLASSES = 10_000
 MOST_COLUMNS = 250_000
-"""Of a table, and between steps: names of so many take 100 MB while they are checked."""
+"""Of a table, and between steps: to check the names of far more would fill the memory."""
 
 NOTHING = Nothing()
 POSITIVE = Number(0.0, above=True)
