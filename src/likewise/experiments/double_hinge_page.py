@@ -64,10 +64,13 @@ def explained(path: Path) -> str:
     own, *changes = found
     nearest = min(changes, key=lambda name: found[name]["apart"])
     near, ours = (f"{found[name]['apart']:.1f}" for name in (nearest, own))
+    accuracies = [100 * np.array(of_set[nearest]) for of_set in content["accuracies"].values()]
+    chance = float(np.sqrt(np.mean([one.var(ddof=1) / one.size for one in accuracies])))
     return (
         f"Of all that was tried, {nearest} comes nearest to it: {near} points apart (root mean "
-        f"square over sets, {content['trials']} trials each), where our own column is {ours} "
-        "apart. For the unbounded program, the solver's slacks grow without end and no constraint "
+        f"square over sets), where our own column is {ours} apart. These are {content['trials']} "
+        f"trials each, whose mean is {chance:.1f} apart from that of many by chance. For the "
+        "unbounded program, the solver's slacks grow without end and no constraint "
         "holds the weights; they end near a multiple of a weighted difference of the mean pair "
         "member and the mean row, almost whatever the penalty.\n\n" + tried(content)
     )
