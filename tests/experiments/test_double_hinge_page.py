@@ -37,13 +37,14 @@ def test_the_nearest_of_all_changes_is_named(tmp_path: Path) -> None:
     assert explained(path).startswith("We do not know")
     accuracies = {
         name: {
-            "ours": [value / 100 - 0.05],
-            "another prior": [value / 100 - 0.04],
-            "the last iterate": [value / 100 + 0.01],
+            "ours": [value / 100 - 0.05] * 2,
+            "another prior": [value / 100 - 0.04] * 2,
+            "the last iterate": [value / 100 - 0.01, value / 100 + 0.03],
         }
         for name, value in PRINTED.items()
     }
-    path.write_text(json.dumps({"trials": 1, "accuracies": accuracies}), encoding="utf-8")
+    path.write_text(json.dumps({"trials": 2, "accuracies": accuracies}), encoding="utf-8")
     words = explained(path)
     assert "the last iterate comes nearest to it: 1.0 points apart" in words
     assert "our own column is 5.0 apart" in words
+    assert "whose mean is 2.0 apart from that of many by chance" in words
