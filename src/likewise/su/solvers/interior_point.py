@@ -34,6 +34,8 @@ _BACK_OFF = 0.995
 """Share of the way to the boundary that a step goes."""
 _ROUNDING = 1e-9
 """Gap below zero that is let pass."""
+_DIGITS = 4.0 * np.finfo(np.float64).eps
+"""Rounding of a difference of two sums, as a share of their sizes."""
 _NEARLY, _PATIENCE = 1e-6, 5
 """Below this gap, so many iterations without progress mean that the digits are spent."""
 
@@ -148,7 +150,9 @@ class _CentralPath:
         )
         pull = self._linear - pulled / n
         objective = even / n - self._linear @ weights + 0.5 * penalty @ weights**2
-        bound = 0.5 - cost / n - conjugate_penalty(pull, penalty, weights)
+        known = np.where(np.abs(pull) > self._rounding, pull, 0.0)
+        bound = 0.5 - cost / n - conjugate_penalty(known, penalty, weights)
+        bound -= np.abs(pull - known) @ np.abs(weights)
         return _View(
             objective=float(objective),
             gap=_told(float((objective - bound) / max(1.0, abs(objective)))),
@@ -180,6 +184,10 @@ class _CentralPath:
         (total,) = self._engine.map_reduce("unlabeled", lambda b: (gram(b.tables[0], b.weights),))
         # A free intercept gets a trace of penalty, so that this system is regular.
         ridge = np.maximum(penalty, 1e-12 * penalty.max())
+        squares = np.diag(total) / self._total
+        # What is below this in a column is rounding: the bound is that of a problem whose linear
+        # term has other last digits. In a column of 1e100 a pull of zero is not met more closely.
+        self._rounding = _DIGITS * (np.abs(self._linear) + 0.5 * np.sqrt(squares))
         system = 0.5 * total / self._total + np.diag(ridge)
         direction = factorised(system)(self._linear)
         decisions: FloatArray = np.empty(n)
