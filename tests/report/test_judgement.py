@@ -95,6 +95,26 @@ def test_draws_of_a_determined_table_vary_as_a_sample_of_rows_does(
     np.testing.assert_allclose(draws[:, 3:5].sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("predictions", "accuracy"),
+    [
+        # Four rows are predicted to be of class 0, and are not: two of three draws would be so.
+        pytest.param(np.repeat([0, 1], [4, 296]), 0.887, id="four odd rows"),
+        # Every row of class 0 is found, beside 160 of class 1: fewer than half are right.
+        pytest.param(np.repeat([1, 0], [110, 190]), 140 / 300, id="a clear link"),
+    ],
+)
+def test_classes_are_named_by_how_many_are_right_unless_a_link_is_clear(
+    predictions: IntArray, accuracy: float
+) -> None:
+    """What is predicted seldom, and wrongly, once turned all classes round: accuracy 0.11."""
+    classes = np.repeat([1, 0], [270, 30])  # the last 30 rows are of class 0
+    y = pack(np.empty((300, 0)), dissimilar=[(0, 299)])[1]
+    likelihood = TableLikelihood(read_labels(y), 2, "asked", known=classes)
+    judged = judgement(np.zeros(300), predictions, likelihood)
+    assert judged.values(judged.evaluate())[0] == pytest.approx(accuracy, abs=1e-3)
+
+
 def test_rows_that_do_not_stand_for_others_have_no_weight(rng: np.random.Generator) -> None:
     scores, classes, y = met(rng, 300, 2)
     likelihood = TableLikelihood(read_labels(y), 2, "random")

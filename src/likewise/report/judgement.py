@@ -38,6 +38,9 @@ _BOUNDS = ((-6.0, 3.0), (-20.0, 20.0))
 _STEP = 1e-3
 """By which coefficients are moved to see the curvature."""
 _N_DRAWS = 200
+_CLEAR = 2.0
+"""Standard errors by which predictions must be linked to classes to say what they stand for: a few
+rows that are predicted otherwise than all others, and wrongly, say nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,7 @@ class Judgement:
         else:
             weights = self.population if factors is None else self.population * factors
             weights, probabilities = weights / weights.sum(), beliefs.posteriors
-        found = _match(_joint(weights, probabilities, self.predictions))
+        found = _meant(weights, probabilities, self.predictions)
         return weights, probabilities[:, found]
 
     def values(self, beliefs: Beliefs, factors: FloatArray | None = None) -> FloatArray:
@@ -167,7 +170,7 @@ class Judgement:
         weights = self.known(beliefs)[0]
         probabilities = np.exp(self.log_p)
         # The classes keep their names from one to the next.
-        probabilities = probabilities[:, _match(_joint(weights, probabilities, self.predictions))]
+        probabilities = probabilities[:, _meant(weights, probabilities, self.predictions)]
         rates = [_rates(_joint(weights, probabilities, one)) for one in (own, *clones)]
         return np.asarray(rates[0] - np.mean(rates[1:], axis=0))
 
@@ -202,7 +205,7 @@ def judge(
         scores = np.column_stack([np.zeros(n_rows), scores])
     population = np.ones(n_rows) if population is None else population
     first = np.exp(log_probabilities(scores))
-    found = _match(_joint(population / population.sum(), first, predictions))
+    found = _meant(population / population.sum(), first, predictions)
     start = Judgement(scores, predictions, found, likelihood, population, np.zeros(k + 1), ranks)
     return _explain(start)
 
@@ -382,15 +385,29 @@ def _joint(weights: FloatArray, probabilities: FloatArray, predictions: IntArray
     return np.column_stack([np.bincount(predictions, terms[:, j], k) for j in range(k)])
 
 
-def _match(joint: FloatArray) -> IntArray:
+def _meant(weights: FloatArray, probabilities: FloatArray, predictions: IntArray) -> IntArray:
     """Return the hidden class that each predicted class stands for.
 
-    Rows that are predicted to be of the class are of it more often than others are. Where all are
-    predicted alike, that says nothing: then as many as possible are right.
+    Rows that are predicted to be of the class are of it more often than others are. Where that is
+    not clear, as where nearly all are predicted alike, as many as possible are right.
     """
-    beyond = joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    table = beyond if np.abs(beyond).max() > 1e-9 else joint
-    return np.asarray(linear_sum_assignment(table, maximize=True)[1], dtype=np.intp)
+    joint = _joint(weights, probabilities, predictions)
+    shares = joint.sum(axis=1), joint.sum(axis=0)
+    beyond = joint - np.outer(*shares)
+    by_link, by_count = (
+        linear_sum_assignment(table, maximize=True)[1] for table in (beyond, joint)
+    )
+    rows = np.arange(by_link.size)
+    differ = np.zeros_like(joint)
+    differ[rows, by_link] += 1.0
+    differ[rows, by_count] -= 1.0
+    gain = float(np.sum(differ * beyond))
+    # What the gain varies by where predictions have nothing to do with classes.
+    centered = differ - (differ @ shares[1])[:, None] - shares[0] @ differ
+    centered += shares[0] @ differ @ shares[1]
+    variance = float(np.sum(np.outer(*shares) * centered**2) * np.sum(weights**2))
+    found = by_link if gain > _CLEAR * np.sqrt(variance) + 1e-9 else by_count
+    return np.asarray(found, dtype=np.intp)
 
 
 def _rates(joint: FloatArray) -> FloatArray:
