@@ -22,7 +22,7 @@ from likewise.classifiers.saying import unsaid
 from likewise.datasets import sample_statements, sample_su
 from likewise.exceptions import NoSignalError
 from likewise.experiments.coverage_page import sections
-from likewise.experiments.experiment import Experiment, Plan
+from likewise.experiments.experiment import UNSEEN, Experiment, Plan
 from likewise.experiments.runner import Record
 from likewise.experiments.samples import pool, standardise
 from likewise.prior import PairMomentPrior
@@ -277,7 +277,7 @@ EXPERIMENT = Experiment(
     title="How often intervals hold what they should",
     measure=measure,
     outcome="accuracy",
-    full=Plan(SOURCES, tuple(SETTINGS), 20, {"n": SIZES, "prior": PRIORS}),
+    full=Plan(SOURCES, tuple(SETTINGS), 20, {"n": SIZES, "prior": PRIORS}, first=UNSEEN),
     quick=Plan(("gaussians",), tuple(SETTINGS), 2, {"n": (100,), "prior": (0.7,)}),
     methods=SETTINGS,
     sections=sections,
