@@ -42,7 +42,7 @@ question = asker.next()
 print(question)
 
 # %%
-# Answer 90 questions. Fits go on in the background and no question waits for them; here we wait after
+# Answer 90 questions. Fits run in the background, and no question waits for them. Here we wait after
 # every answer, so that this page shows the same on every machine.
 
 for count in range(1, 91):
