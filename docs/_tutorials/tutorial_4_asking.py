@@ -42,8 +42,8 @@ question = asker.next()
 print(question)
 
 # %%
-# Answer 90 questions. Fits run in the background, and no question waits for them. Here we wait after
-# every answer, so that this page shows the same on every machine.
+# Answer 90 questions. Fits run in the background, and no question waits for them. Here we wait
+# after every answer, so that this page shows the same on every machine.
 
 for count in range(1, 91):
     same = hidden[question.left] == hidden[question.right]

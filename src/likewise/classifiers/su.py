@@ -165,16 +165,24 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 
 
 class SUClassifier(_BaseSUClassifier):
-    """Linear classifier from pairs and unlabeled rows (the paper's SU classification).
+    r"""Linear classifier from pairs and unlabeled rows (the paper's SU classification).
 
     Minimizes the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
-    For the losses here it reduces to::
+    For the losses here it reduces to
 
-        mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
-        c = (pi_s mean_S(x, 1) - mean_U(x, 1) / 2) / (2 prior - 1),  pi_s = prior^2 + (1 - prior)^2
+    .. math::
 
-    with even(z) the even part of the loss, U the unlabeled rows and S the members of similar pairs.
-    With dissimilar pairs, c has other weights and a third mean: see `rewrite`.
+        \operatorname{mean}_U \operatorname{even}(w^T x + b) - c^T (w, b)
+        + \frac{\alpha}{2} (\|w\|^2 + b^2)
+
+    .. math::
+
+        c = \frac{\pi_S \operatorname{mean}_S (x, 1) - \frac12 \operatorname{mean}_U (x, 1)}
+        {2 \pi - 1}, \quad \pi_S = \pi^2 + (1 - \pi)^2
+
+    with even(z) the even part of the loss, U the unlabeled rows, S the members of similar pairs and
+    :math:`\pi` the class prior. With dissimilar pairs, c has other weights and a third mean: see
+    `rewrite`.
 
     Parameters
     ----------
