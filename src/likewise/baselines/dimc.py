@@ -36,7 +36,7 @@ class DIMC(Baseline):
 
     .. math::
 
-        \min_{M, N} \frac12 \sum_{\text{known}} (F M F^T + N - R)_{ij}^2
+        \min_{M, N} \frac{1}{2} \sum_{\text{known}} (F M F^T + N - R)_{ij}^2
         + \lambda_m \|M\|_* + \lambda_n \|N\|_*
 
     and splits the unlabeled rows by k-means on the two leading directions of :math:`F M F^T`. For

@@ -47,7 +47,7 @@ class ThreeSMIC(Baseline):
     Models the posteriors of two clusters by ``p(y | x) ~ sum_i alpha_yi K(x, x_i)`` and maximizes
     their squared-loss mutual information with the rows, plus the agreement of similar pairs:
 
-    .. math:: J = \frac1n \sum_y \alpha_y^T K (I + 2 \gamma M) K \alpha_y - \frac12
+    .. math:: J = \frac{1}{n} \sum_y \alpha_y^T K (I + 2 \gamma M) K \alpha_y - \frac{1}{2}
 
     over orthonormal alpha, with :math:`M_{ij} = 1` where rows i and j are a similar pair; several
     statements about one pair add up. The best alpha are the two leading eigenvectors.

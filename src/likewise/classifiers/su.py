@@ -177,7 +177,7 @@ class SUClassifier(_BaseSUClassifier):
 
     .. math::
 
-        c = \frac{\pi_S \operatorname{mean}_S (x, 1) - \frac12 \operatorname{mean}_U (x, 1)}
+        c = \frac{\pi_S \operatorname{mean}_S (x, 1) - \frac{1}{2} \operatorname{mean}_U (x, 1)}
         {2 \pi - 1}, \quad \pi_S = \pi^2 + (1 - \pi)^2
 
     with even(z) the even part of the loss, U the unlabeled rows, S the members of similar pairs and
