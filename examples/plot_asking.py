@@ -2,8 +2,8 @@
 Questions worth asking
 ======================
 
-After a few random pairs, `likewise.Asker` puts a row whose class is open beside one whose class is
-certain. The second picture shows that the rows asked about lie near the boundary.
+After a few random pairs, `likewise.Asker` compares a row whose class is uncertain with one whose
+class is certain. The second picture shows that the rows asked about lie near the boundary.
 """
 
 import matplotlib.pyplot as plt
