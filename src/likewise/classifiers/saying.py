@@ -55,7 +55,8 @@ def warn_of(clf: Any, information: float) -> None:
             "The pairs show no signal: no model explains held-out pairs clearly better than "
             f"one without features (the best gains {information:.4f} nats per pair), so every "
             "new row is predicted to be of the majority class. Collect more pairs, or features "
-            "that tell the classes apart.",
+            "that tell the classes apart. If there may be more than "
+            f"{clf.n_classes_} classes, pass n_classes='auto'.",
             NoSignalWarning,
             stacklevel=4,
         )

@@ -59,7 +59,7 @@ def details_of(
 
 
 def _baseline(prior: Any) -> Estimate:
-    """Return the accuracy of the rule that calls every row as the majority is."""
+    """Return the accuracy of always predicting the majority class."""
     if isinstance(prior, dict):
         found: list[Estimate] = list(prior.values())
         return max(found, key=lambda one: one.value)
