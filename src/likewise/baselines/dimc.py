@@ -37,7 +37,7 @@ class DIMC(Baseline):
     .. math::
 
         \min_{M, N} \frac{1}{2} \sum_{\text{known}} (F M F^T + N - R)_{ij}^2
-        + \lambda_m \|M\|_* + \lambda_n \|N\|_*
+        + \lambda_m \left\| M \right\|_* + \lambda_n \left\| N \right\|_*
 
     and splits the unlabeled rows by k-means on the two leading directions of :math:`F M F^T`. For
     disjoint pairs the best N is known in closed form, which leaves a Huber loss in M alone:
@@ -45,7 +45,7 @@ class DIMC(Baseline):
     .. math::
 
         \min_M 2 \sum_{\text{pairs}} \operatorname{huber}(R_{ab} - a^T M b; \lambda_n)
-        + \lambda_m \|M\|_*
+        + \lambda_m \left\| M \right\|_*
 
     The same is minimized where rows are in several statements: N is then penalized by the sum of
     the absolute values of its entries, which for disjoint pairs is its nuclear norm. In one table,

@@ -30,18 +30,18 @@ _SHORTEST_STEP = 1e-6
 class IMSAT(Baseline):
     r"""Information maximizing self-augmented training of Hu et al. (2017), with a linear model.
 
-    With :math:`p(x) = \sigma(w^T x + b)`, U the unlabeled rows and h the binary entropy, it
-    minimizes
+    With :math:`p(x) = \sigma(w^T x + b)`, means over the unlabeled rows U and h the binary entropy,
+    it minimizes
 
     .. math::
 
-        \mathrm{SAT} - \lambda (h(\operatorname{mean}_U p) - \operatorname{mean}_U h(p))
-        + \frac{\alpha}{2} \|w\|^2
+        \mathrm{SAT} - \lambda (h(\mathrm{E}_U[p]) - \mathrm{E}_U[h(p)])
+        + \frac{\alpha}{2} \left\| w \right\|^2
 
     with :math:`\lambda` the `information_weight` and SAT the mean over ordered pairs
     :math:`(x, x')` of
 
-    .. math:: -\hat p(x) \ln p(x') - (1 - \hat p(x)) \ln(1 - p(x'))
+    .. math:: -\hat p(x) \ln(p(x')) - (1 - \hat p(x)) \ln(1 - p(x'))
 
     where :math:`\hat p` is the current prediction taken as a constant, as its authors do: each
     member of a similar pair is the augmentation of the other. If it were differentiated too, "all

@@ -249,7 +249,7 @@ class ITML(MetricBaseline):
     members of similar pairs are near each other and those of dissimilar pairs far apart. It
     minimizes
 
-    .. math:: \operatorname{tr} A - \log\det A - d + \gamma \sum_i (r_i - \log r_i - 1)
+    .. math:: \operatorname{tr}(A) - \log(\det A) - d + \gamma \sum_i (r_i - \log(r_i) - 1)
 
     where, with :math:`v_i` the difference of the members of pair i, :math:`r_i` is
     :math:`\max(v_i^T A v_i / u, 1)` for a similar pair and :math:`\min(v_i^T A v_i / l, 1)` for a

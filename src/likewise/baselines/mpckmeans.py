@@ -238,19 +238,23 @@ class MPCKMeans(PairKMeans):
 
     .. math::
 
-        \sum_i \|x_i - m_{l(i)}\|_A^2 - n \log\det A + \mathrm{ridge} \cdot n \operatorname{tr} A
-        + \mathrm{weight} \cdot (P_S + P_D)
+        \sum_i \left\| x_i - m_{l(i)} \right\|_A^2 - n \log(\det A)
+        + \mathrm{ridge} \cdot n \operatorname{tr}(A) + \mathrm{weight} \cdot (P_S + P_D)
 
     .. math::
 
-        P_S = \sum_{\text{similar, apart}} \|x_a - x_b\|_A^2, \quad
-        P_D = \sum_{\text{dissimilar, together}} (\|v\|_A^2 - \|x_a - x_b\|_A^2)
+        P_S = \sum_{\text{similar, apart}} \left\| x_a - x_b \right\|_A^2
 
-    where :math:`\|v\|_A^2 = v^T A v`, and in the last sum v is the difference of the two farthest
-    rows under A. In one table every row counts once, whatever the number of statements about it; a
-    group of g similar rows is a chain of g - 1 pairs. Rows of a pair are assigned jointly and
-    exactly; rows that are connected by more statements are assigned as in the paper, one at a time,
-    from several starts.
+    .. math::
+
+        P_D = \sum_{\text{dissimilar, together}}
+        (\left\| v \right\|_A^2 - \left\| x_a - x_b \right\|_A^2)
+
+    where :math:`\left\| v \right\|_A^2 = v^T A v`, and in the last sum v is the difference of the
+    two farthest rows under A. In one table every row counts once, whatever the number of statements
+    about it; a group of g similar rows is a chain of g - 1 pairs. Rows of a pair are assigned
+    jointly and exactly; rows that are connected by more statements are assigned as in the paper,
+    one at a time, from several starts.
 
     Features are standardized first. New rows go to the nearer center under A. One metric serves
     both clusters: a small cluster could not carry its own. The first metric is that of the similar

@@ -181,7 +181,9 @@ class PCKMeans(PairKMeans):
 
     Minimizes, over centers m and the cluster l(i) of every row,
 
-    .. math:: \frac{1}{2} \sum_i \|x_i - m_{l(i)}\|^2 + \mathrm{weight} \cdot (n_S + n_D)
+    .. math::
+
+        \frac{1}{2} \sum_i \left\| x_i - m_{l(i)} \right\|^2 + \mathrm{weight} \cdot (n_S + n_D)
 
     with :math:`n_S` the number of similar pairs in different clusters and :math:`n_D` that of
     dissimilar pairs in one cluster. Weight 0 is k-means; an infinite weight is k-means with hard

@@ -263,7 +263,7 @@ class SERAPH(MetricBaseline):
 
     .. math::
 
-        L(A) = \sum_{\text{similar}} \ln p_{ij} + \sum_{\text{dissimilar}} \ln(1 - p_{ij})
+        L(A) = \sum_{\text{similar}} \ln(p_{ij}) + \sum_{\text{dissimilar}} \ln(1 - p_{ij})
         - \frac{n_{\text{pairs}}}{n_{\text{others}}} \sum_{\text{others}} H(p_{ij})
 
     .. math:: p_{ij} = \sigma(1 - (x_i - x_j)^T A (x_i - x_j))

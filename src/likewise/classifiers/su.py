@@ -170,19 +170,14 @@ class SUClassifier(_BaseSUClassifier):
     Minimizes the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
     For the losses here it reduces to
 
-    .. math::
+    .. math:: \mathrm{E}_U[e(w^T x)] - c^T w + \frac{\alpha}{2} w^T w
 
-        \operatorname{mean}_U \operatorname{even}(w^T x + b) - c^T (w, b)
-        + \frac{\alpha}{2} (\|w\|^2 + b^2)
+    .. math:: c = \frac{\pi_S \mathrm{E}_S[x] - \frac{1}{2} \mathrm{E}_U[x]}{2 \pi - 1}
 
-    .. math::
-
-        c = \frac{\pi_S \operatorname{mean}_S (x, 1) - \frac{1}{2} \operatorname{mean}_U (x, 1)}
-        {2 \pi - 1}, \quad \pi_S = \pi^2 + (1 - \pi)^2
-
-    with even(z) the even part of the loss, U the unlabeled rows, S the members of similar pairs and
-    :math:`\pi` the class prior. With dissimilar pairs, c has other weights and a third mean: see
-    `rewrite`.
+    with e the even part of the loss, rows x that end in a constant for the intercept, means over
+    the unlabeled rows U and the members S of similar pairs, :math:`\pi` the class prior and
+    :math:`\pi_S = \pi^2 + (1 - \pi)^2`. With dissimilar pairs, c has other weights and a third
+    mean: see `rewrite`.
 
     Parameters
     ----------
