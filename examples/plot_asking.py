@@ -2,8 +2,8 @@
 Questions worth asking
 ======================
 
-After a few random pairs, `likewise.Asker` puts a row whose class is open beside one whose class is
-certain. The second picture shows that the rows asked about lie near the boundary.
+After a few random pairs, `likewise.Asker` compares a row whose class is uncertain with one whose
+class is certain. The second picture shows that the rows asked about lie near the boundary.
 """
 
 import matplotlib.pyplot as plt
@@ -13,15 +13,13 @@ import likewise as lw
 points, hidden = lw.datasets.make_gaussians(300, separation=3, random_state=0)
 asker = lw.Asker(points, random_state=0)
 asked = []
-for count in range(60):
+for _ in range(60):
     question = asker.next()
     asked.append((question.left, question.right))
     same = hidden[question.left] == hidden[question.right]
     asker.tell(question, "same" if same else "different")
-    if count == 29:
-        asker.wait()  # fits go on in the background; here we wait for one
-asker.wait()
-print(asker.progress().accuracy)
+    asker.wait()  # fits go on in the background; waiting makes every run draw the same
+print(asker.progress())
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.8), sharey=True, layout="constrained")
 for ax, some, title in zip(axes, (asked[:30], asked[30:]), ("first 30", "next 30"), strict=True):

@@ -3,7 +3,7 @@ Classes of equal size
 =====================
 
 The SU risk divides by 2π - 1 and does not exist at a class prior of one half. The pair likelihood
-uses which row was paired with which, so a balanced problem is a problem like any other.
+uses which row was paired with which, so a balanced problem is no special case.
 """
 
 import matplotlib.pyplot as plt

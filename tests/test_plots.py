@@ -180,6 +180,19 @@ def test_given_axes_are_drawn_on_and_returned_and_no_figure_is_opened(sample: Sa
     assert plt.get_fignums() == []
 
 
+@pytest.mark.parametrize("width", [4.3, 5.6])
+def test_the_legend_of_histograms_is_not_cut_and_leaves_them_room(
+    sample: Sample, width: float
+) -> None:
+    figure = Figure(figsize=(width, 4.0), layout="constrained")
+    ax: Any = plots.plot_score_histograms(Slope(), *sample, ax=figure.subplots())
+    figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    assert figure.bbox.x0 <= legend.x0
+    assert legend.x1 <= figure.bbox.x1
+    assert ax.get_window_extent().width > 0.7 * figure.bbox.width
+
+
 def test_legends_below_cover_no_data(sample: Sample) -> None:
     ax: Any = plots.plot_decision_map(Slope(), *sample)
     ax.figure.canvas.draw()

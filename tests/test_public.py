@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,12 @@ def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
 def test_the_version_is_a_release() -> None:
     assert lw.__version__.count(".") == 2
     assert "dev" not in lw.__version__
+
+
+def test_the_citation_and_the_changelog_name_the_version() -> None:
+    root = Path(__file__).parents[1]
+    assert f"\nversion: {lw.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {lw.__version__}\n" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 # --- arguments by name --------------------------------------------------------------------------

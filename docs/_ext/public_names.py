@@ -18,6 +18,7 @@ GROUPS = {
     "How good is it?": (
         "label_free_report",
         "LabelFreeReport",
+        "permutation_importance",
         "prior_sensitivity",
         "pair_log_likelihood",
         "pair_log_likelihood_scorer",

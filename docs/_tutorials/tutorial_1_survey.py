@@ -80,7 +80,7 @@ print(f"the report estimated, for new people:      {report.accuracy}")
 print(f"share of Dole voters:                      {np.mean(vote == 'Dole'):.3f}")
 
 # %%
-# How sure is it of whom? The probabilities are calibrated on pairs that were held out.
+# How certain are the predictions? The probabilities are calibrated on pairs that were held out.
 
 import matplotlib.pyplot as plt
 

@@ -42,32 +42,29 @@ question = asker.next()
 print(question)
 
 # %%
-# Answer 90 questions. Fits go on in the background and no question waits for them; here we wait now
-# and then, as a person would while reading.
+# Answer 90 questions. Fits run in the background, and no question waits for them. Here we wait
+# after every answer, so that this page shows the same on every machine.
 
-steps, accuracy = [], []
 for count in range(1, 91):
     same = hidden[question.left] == hidden[question.right]
     asker.tell(question, "same" if same else "different")
+    asker.wait()
     question = asker.next()
     if count in (30, 60, 90):
-        asker.wait()
         progress = asker.progress()
-        steps.append(count)
-        accuracy.append([progress.accuracy, *progress.interval])
         print(f"{count} answers: accuracy {progress.accuracy:.3f}; enough: {progress.enough}")
 
 # %%
 # The curve is the one that the page draws: the accuracy on new rows, estimated without labels, with
-# its 95 % interval.
+# its 95 % interval, after every fit.
 
 import matplotlib.pyplot as plt
 
-value, low, high = np.array(accuracy).T
+answers, value, low, high = np.array(asker.history()).T
 fig, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-ax.plot(steps, value, "o-")
-ax.fill_between(steps, low, high, alpha=0.2)
-ax.set(xlabel="answers", ylabel="estimated accuracy", xticks=steps)
+ax.plot(answers, value, "o-")
+ax.fill_between(answers, low, high, alpha=0.2)
+ax.set(xlabel="answers", ylabel="estimated accuracy")
 
 share = np.mean((asker.labels_ == 1) == hidden)
 print(f"rows of the table classified correctly: {max(share, 1 - share):.3f}")

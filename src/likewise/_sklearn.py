@@ -16,6 +16,9 @@ __all__ = [
     "Interval",
     "StrOptions",
     "_fit_context",
+    "bin_mapper",
+    "boosting_loss",
+    "boosting_tree",
     "is_searched",
     "labels_scored_against",
 ]
@@ -41,6 +44,28 @@ def is_searched() -> bool:
         if frame.f_code.co_name == "_score" and _module(frame) == _VALIDATION:
             return not isinstance(frame.f_locals.get("error_score"), str)
     return False
+
+
+def boosting_loss(n_trees: int) -> Any:
+    """Return the loss of gradient boosting that grows a number of trees per iteration."""
+    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
+
+    return HalfBinomialLoss() if n_trees == 1 else HalfMultinomialLoss(n_classes=n_trees)
+
+
+def boosting_tree() -> tuple[Any, Any]:
+    """Return the type of its trees, and the dtype of their nodes."""
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    return TreePredictor, PREDICTOR_RECORD_DTYPE
+
+
+def bin_mapper(n_bins: int) -> Any:
+    """Return what deals out the values of columns to bins, not fitted yet."""
+    from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+
+    return _BinMapper(n_bins=n_bins)
 
 
 _VALIDATION = "sklearn.model_selection._validation"

@@ -33,6 +33,8 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, GREY = "#1a1a1a", "#7f7f7f"
 
 _GRID_POINTS = 200
+_WIDTH_OF_TWO = 5.0
+"""Inches from which on two entries of a legend fit beside each other."""
 _MOST_NUMBERED = 10
 """Classes up to which every cell of a table has room for its number."""
 
@@ -173,7 +175,8 @@ def plot_score_histograms(clf: Any, X: Table, y: ArrayLike, ax: "Axes | None" = 
             ax.hist(values, edges, density=True, color=color, histtype="step", lw=2, label=label)
     ax.axvline(0.0, color=INK, lw=1.0, ls=":")
     ax.set(xlabel="decision value (above zero: class +1)", ylabel="density")
-    legend_below(ax, ncols=2)
+    is_narrow = ax.figure.bbox.width < _WIDTH_OF_TWO * ax.figure.dpi
+    legend_below(ax, ncols=1 if is_narrow else 2)
     return ax
 
 

@@ -20,13 +20,21 @@ def said(codes: Any, error_rate: float, n_classes: int = 2) -> Any:
     return found
 
 
+@pytest.mark.parametrize("level", [0.8, 0.95])
 @pytest.mark.parametrize("right", [0, 3, 36, 40])
-def test_right_answers_give_the_interval_of_jeffreys(right: int) -> None:
+def test_right_answers_give_the_interval_of_jeffreys(right: int, level: float) -> None:
     codes = np.repeat([0, 1], [right, 40 - right])
-    value, low, high = accuracy_of(np.zeros(40, np.intp), [(0.0, said(codes, 0.0))])
+    value, low, high = accuracy_of(np.zeros(40, np.intp), [(0.0, said(codes, 0.0))], level)
     truth = beta(right + 0.5, 40 - right + 0.5)
+    tail = (1.0 - level) / 2.0
     assert value == pytest.approx(truth.mean(), abs=1e-3)
-    assert (low, high) == pytest.approx(tuple(truth.ppf([0.025, 0.975])), abs=1e-3)
+    assert (low, high) == pytest.approx(tuple(truth.ppf([tail, 1.0 - tail])), abs=1e-3)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_levels_outside_of_zero_and_one_are_refused(level: float) -> None:
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+        Asker(np.zeros((4, 2)), level=level)
 
 
 @pytest.mark.parametrize(("n_classes", "error_rate"), [(2, 0.1), (4, 0.0), (4, 0.1)])

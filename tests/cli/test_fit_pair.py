@@ -216,7 +216,8 @@ def test_pairs_that_were_not_formed_at_random_are_told_with_the_option(
     result = succeed(*FIT, "--json")
     (line,) = result.stderr.splitlines()
     assert line.startswith("likewise: warning: Pairs were not formed at random")
-    assert line.endswith("fit with --pairing random if you know better.")
+    assert "fit with --pairing random if you know that pairs were formed at random" in line
+    assert line.endswith("give --classes auto.")
     assert json.loads(result.stdout)["pairing"] == "free"
     assert (predicted(succeed) == truth).mean() > 0.95
 

@@ -32,6 +32,11 @@ for (const element of article.querySelectorAll("*")) {
     cut.push(element.outerHTML.slice(0, 120));
   }
 }
+const squeezed = [...article.querySelectorAll("td, th")].filter((cell) => {
+  const content = document.createRange();
+  content.selectNodeContents(cell);
+  return cell.innerText.trim().length > 2 && content.getBoundingClientRect().width < 14;
+});
 const formulas = [...article.querySelectorAll("math")];
 const images = [...article.querySelectorAll("img")];
 return {
@@ -39,11 +44,15 @@ return {
   inner: window.innerWidth,
   words: article.innerText.trim().split(/\\s+/).length,
   cut: cut.slice(0, 3),
+  squeezed: squeezed.slice(0, 3).map((cell) => cell.innerText),
   flat: formulas.filter((one) => !(one.getBoundingClientRect().height > 4)).length,
   wrong: article.querySelectorAll("merror, .problematic, .system-message").length,
   missing: images.filter((one) => one.complete && !one.naturalWidth).map((one) => one.src),
 };
 """
+
+
+BAD = ("cut", "squeezed", "flat", "wrong", "missing")
 
 
 class Page(HTMLParser):
@@ -134,6 +143,6 @@ def test_nothing_is_cut_and_no_page_is_empty(site: Path, driver: Any, width: int
         name = page.relative_to(site).as_posix()
         is_wide = seen["width"] > seen["inner"]
         is_empty = seen["words"] < 10 and page.name not in {"search.html", "genindex.html"}
-        if is_wide or is_empty or any(seen[one] for one in ("cut", "flat", "wrong", "missing")):
+        if is_wide or is_empty or any(seen[one] for one in BAD):
             problems[name] = seen
     assert problems == {}

@@ -118,19 +118,48 @@ def test_every_public_name_has_its_page_in_the_reference(public_names: ModuleTyp
             assert f"\n   {name}\n" in top, f"{name} is not in the reference"
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["likewise", "baselines", "datasets", "plots", "asking", "losses", "risk", "engines", "nets"],
+MODULES = (
+    "likewise",
+    "baselines",
+    "datasets",
+    "plots",
+    "asking",
+    "losses",
+    "risk",
+    "engines",
+    "nets",
 )
-def test_every_public_name_has_a_summary_and_an_example(
-    module: str, public_names: ModuleType
-) -> None:
+"""What the reference has pages of; nets, which need torch, are the last."""
+
+
+def home_of(module: str, public_names: ModuleType) -> ModuleType:
     if module == "nets":
         pytest.importorskip("torch")
         pytest.importorskip("skorch")
-    path = public_names.SUBMODULES[module][0] if module in public_names.SUBMODULES else module
-    home = importlib.import_module(path)
-    names = public_names.names_of(path)
+    submodules = public_names.SUBMODULES
+    return importlib.import_module(submodules[module][0] if module in submodules else module)
+
+
+def docstrings_of(module: str, public_names: ModuleType) -> dict[str, str]:
+    """Return the docstrings of the public classes and functions of a module, with methods."""
+    home = home_of(module, public_names)
+    found = {name: getattr(home, name) for name in public_names.names_of(home.__name__)}
+    methods = {
+        f"{name}.{method}": function
+        for name, value in found.items()
+        if inspect.isclass(value)
+        for method, function in vars(value).items()
+        if inspect.isfunction(function) and not method.startswith("_")
+    }
+    return {name: inspect.getdoc(value) or "" for name, value in (found | methods).items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_has_a_summary_and_an_example(
+    module: str, public_names: ModuleType
+) -> None:
+    home = home_of(module, public_names)
+    names = public_names.names_of(home.__name__)
     assert names
     without = []
     for name in names:
@@ -142,6 +171,27 @@ def test_every_public_name_has_a_summary_and_an_example(
         if ">>>" not in text and not is_exception:
             without.append(name)
     assert without == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_formulas_of_the_reference_are_typeset(module: str, public_names: ModuleType) -> None:
+    for name, text in docstrings_of(module, public_names).items():
+        plain = re.findall(r"^(?!\s*\.\. ).*::$", text, re.MULTILINE)
+        assert plain == [] or name == "PairLoss", f"{name} has a formula in a code font: {plain}"
+
+
+def test_docstrings_of_the_reference_use_our_words(
+    public_names: ModuleType, tmp_path: Path
+) -> None:
+    codespell = shutil.which("codespell", path=str(Path(sys.executable).parent))
+    if codespell is None:
+        pytest.skip("needs codespell")
+    for module in MODULES[:-1]:
+        for name, text in docstrings_of(module, public_names).items():
+            (tmp_path / f"{module}.{name}.txt").write_text(text, encoding="utf-8")
+    command = [codespell, "-D", str(WORDS), "-D", "-", str(tmp_path)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)  # noqa: S603
+    assert done.returncode == 0, done.stdout
 
 
 def test_all_submodules_of_the_top_level_are_in_the_reference(public_names: ModuleType) -> None:

@@ -63,7 +63,7 @@ def test_facts_tell_trials_failures_and_versions() -> None:
     assert facts["trials"] == "prior: 2 (seeds 0 to 4), half: 2 (seeds 1000 to 1001; km: 1)"
     assert facts["records"] == "9, of which 1 are failures"
     assert facts["code"] == (
-        "not of the present code: prior (km1), before records said what made them; "
+        "made with earlier code: prior (km1), before records said what made them; "
         "half (all methods), prior (km1), by likewise 0.0.1"
     )
     assert "scikit-learn" in facts["versions of this report"]

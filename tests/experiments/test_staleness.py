@@ -28,12 +28,12 @@ def test_words_say_who_made_what_is_stale() -> None:
     old = [Made("half", name, None, None, None) for name in ("km", "labels")]
     new = Made("benchmark", "km", "0.1.0", "fc12e005f3a2", "0123")
     assert code_in_words([new, *old], old) == (
-        "not of the present code: half (all methods), before records said what made them"
+        "made with earlier code: half (all methods), before records said what made them"
     )
     assert code_in_words([new, *old], [new, old[0]]) == (
-        "not of the present code: half (km), before records said what made them; "
+        "made with earlier code: half (km), before records said what made them; "
         "benchmark (km), by likewise 0.1.0 at fc12e005f3a2"
     )
     assert code_in_words([new], []) == (
-        "all records are of the present code (likewise 0.1.0 at fc12e005f3a2)"
+        "all records were made with the present code (likewise 0.1.0 at fc12e005f3a2)"
     )

@@ -55,7 +55,7 @@ def test_cuts_disagree_when_rows_come_from_elsewhere() -> None:
     scores[counts.alone] = rng.normal(scale=8.0, size=counts.unlabeled)
     check = ratios_of(scores, counts)
     assert check.passed is False
-    assert "different class ratios" in check.text
+    assert "different class priors" in check.text
 
 
 def test_few_pairs_are_not_tested() -> None:

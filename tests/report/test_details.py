@@ -104,7 +104,7 @@ def test_one_class_more_that_gains_next_to_nothing_is_called_hardly_better(
 ) -> None:
     (check,) = [one for one in report.checks if one.name == "2 classes"]
     assert check.passed
-    assert check.text == "one more would explain the pairs hardly better."
+    assert check.text == "one more would hardly explain the pairs better."
 
 
 @pytest.mark.slow

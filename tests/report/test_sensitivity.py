@@ -180,6 +180,12 @@ def test_the_summary_is_in_words() -> None:
     )
 
 
+def test_a_notebook_shows_a_row_for_every_prior() -> None:
+    shown = made_up([0.97, 1.0, 0.98], [[1.0, -1.0], [1.0, 1.0], [1.0, 2.0]])._repr_html_()
+    assert shown.count("<tr>") == 1 + 3
+    assert "<tr><th>0.700</th><td>70 %</td><td>100 %</td></tr>" in shown
+
+
 def test_the_summary_does_not_round_up_to_all_rows() -> None:
     moved = made_up([0.9999, 1.0, 1.0], [[1.0, 1.0]] * 3)
     assert str(moved).startswith("predictions agree on at least 99.9 % of rows")

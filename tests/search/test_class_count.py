@@ -25,6 +25,16 @@ def test_one_more_is_likely_if_it_gains_enough_for_its_error_and_for_every_state
     assert is_one_more_likely(found, 2) is is_likely
 
 
+def test_a_gain_of_less_than_a_nat_speaks_for_no_further_class() -> None:
+    """All folds may agree on it: then its standard error is zero."""
+    of_three = np.full(5, -20.0)
+    counts = (2, 3, 4)
+    for gain, chosen in ((0.1, 3), (0.3, 4)):
+        found = ClassCount(counts, np.array([of_three - 9.0, of_three, of_three + gain]), 200.0)
+        assert found.best == 4
+        assert found.chosen == chosen
+
+
 def test_held_out_pairs_are_not_asked_where_seen_ones_gain_too_little(
     draw_waveform: Callable[..., SUSample],
 ) -> None:

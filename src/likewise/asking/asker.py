@@ -57,27 +57,29 @@ Pair = tuple[int, int]
 class Asker:
     """Chooses pairs of rows to ask people about, and learns from the answers.
 
-    Each question puts a row whose class is open beside one whose class is sure. The likelihood of
-    answers is valid however questions were chosen, and so are the classifier, the class prior and
-    the estimated accuracy.
+    Each question compares a row whose class is uncertain with one whose class is certain. The
+    likelihood of answers is valid however questions were chosen, and so are the classifier and the
+    class prior. The accuracy is estimated from rows that are drawn at random.
 
     Parameters
     ----------
     table : table of shape (n_rows, n_features)
-        Numbers, or a data frame with categories and gaps too (then gradient boosting learns).
+        Numbers, or a data frame with categories and missing values (for gradient boosting).
     n_classes : int, default 2
     answers : iterable of Answer, data frame, or sequence of (left, right, relation), optional
         What was said before.
     random_share : float, default 0.2
         Share of questions about rows that are drawn at random; their `reason` says so.
     batch : int, default 1
-        Number of questions that `next` gives at a time; a list if more than one.
+        Number of questions that `next` returns at a time; a list if more than one.
+    level : float in (0, 1), default 0.95
+        Level of the interval of the accuracy, which decides when there are enough answers.
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     classifier_ : PairClassifier or None
-        Fitted to the answers, some of the last perhaps not among them.
+        Fitted to the answers, perhaps without the last few.
     labels_ : array of shape (n_rows,) or None
         Class of every row by the classifier and all answers.
     row_proba_ : array of shape (n_rows, n_classes) or None
@@ -111,6 +113,7 @@ class Asker:
         answers: Any = None,
         random_share: float = 0.2,
         batch: int = 1,
+        level: float = 0.95,
         random_state: Any = None,
     ) -> None:
         if not 0.0 <= random_share <= 1.0:
@@ -136,7 +139,7 @@ class Asker:
         self._log_p: FloatArray | None = None
         self._posteriors: FloatArray | None = None
         self._guesser: TwoClassGuesser | None = None
-        self._audit = Audit()
+        self._audit = Audit(level)
         self.classifier_: PairClassifier | None = None
         self._fitter, self._reviser = Worker(self._fit), Worker(self._revise)
         for answer in read_answers(answers):
@@ -286,7 +289,7 @@ class Asker:
             return [(p.n_answers, p.accuracy, p.low, p.high) for p in self._audit.points]
 
     def suspects(self) -> list[Question]:
-        """Return questions whose answers are most likely wrong, the likeliest first."""
+        """Return questions whose answers are probably wrong, most likely first."""
         with self._lock:
             if self._posteriors is None:
                 return []

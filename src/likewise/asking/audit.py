@@ -27,7 +27,6 @@ __all__ = ["Audit", "accuracy_of"]
 IntArray = NDArray[np.intp]
 
 _N_FOLDS = 5
-_LEVEL = 0.95
 _SMALLEST = 1e-12
 """Probability of a class below which all count the same."""
 _RATES = (ERROR_RATES[0], 0.02, 0.05, 0.1, 0.15, 0.2)
@@ -50,13 +49,21 @@ class _Predictions(NamedTuple):
 class Audit:
     """Tells how accurate a classifier is, and was after fewer answers, by all rows audited so far.
 
+    Parameters
+    ----------
+    level : float in (0, 1)
+        Level of the intervals.
+
     Attributes
     ----------
     points : list of Point
         After every fit. All are of the same rows, so that they differ by what was learned.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, level: float = 0.95) -> None:
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
+        self._level = level
         self.points: list[Point] = []
         self._all: list[_Predictions] = []
 
@@ -91,7 +98,8 @@ class Audit:
         named = [one.named_like(codes, likelihood.n_classes) for one in self._all]
         self._all = [*named, _Predictions(n_answers, codes)]
         self.points = [
-            Point(one.n_answers, *accuracy_of(one.codes[rows], posteriors)) for one in self._all
+            Point(one.n_answers, *accuracy_of(one.codes[rows], posteriors, self._level))
+            for one in self._all
         ]
 
 
@@ -136,9 +144,9 @@ def _posteriors(
 
 
 def accuracy_of(
-    codes: IntArray, posteriors: Sequence[tuple[float, FloatArray]]
+    codes: IntArray, posteriors: Sequence[tuple[float, FloatArray]], level: float = 0.95
 ) -> tuple[float, float, float]:
-    """Return the accuracy of predictions, and its 95 % interval.
+    """Return the accuracy of predictions, and its interval.
 
     They are the posterior mean and quantiles, for the prior of Jeffreys. Where answers may be
     wrong, a row counts for what the answers about it tell at every error rate, and an error rate
@@ -150,13 +158,15 @@ def accuracy_of(
         Class number that is predicted for every row.
     posteriors : sequence of (log-likelihood, array of shape (n_audited, n_classes))
         Of all answers, and class probabilities of the rows by answers alone, for every error rate.
+    level : float in (0, 1)
+        Level of the interval.
     """
     found = logsumexp([value + _curve(codes, said) for value, said in posteriors], axis=0)
     weights = np.exp(found - found.max()) * np.diff(
         beta(0.5, 0.5).cdf(np.linspace(0.0, 1.0, _GRID.size + 1))
     )
     weights /= weights.sum()
-    tail = (1.0 - _LEVEL) / 2.0
+    tail = (1.0 - level) / 2.0
     low, high = np.interp([tail, 1.0 - tail], weights.cumsum() - 0.5 * weights, _GRID)
     return float(weights @ _GRID), float(low), float(high)
 

@@ -30,7 +30,7 @@ class Point:
     accuracy : float
         Estimated for new rows.
     low, high : float
-        Its 95 % interval.
+        Its interval.
     """
 
     n_answers: int
@@ -50,7 +50,7 @@ class Progress:
     accuracy : float or None
         Estimated for new rows; None until a row that was drawn at random is answered.
     interval : tuple of two floats, or None
-        Its 95 % interval, by the rows that were drawn at random.
+        Its interval, from the rows that were drawn at random.
     gain : float or None
         Accuracy that half as many answers again are expected to add.
     enough : bool

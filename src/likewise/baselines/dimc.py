@@ -32,18 +32,24 @@ class DIMC(Baseline):
     r"""DirtyIMC of Chiang, Hsieh and Dhillon (2015), followed by k-means.
 
     Completes the similarity matrix R, known to be 1 on the similar pairs and -1 on the dissimilar
-    ones, by features F of all rows and a part N that features do not explain::
+    ones, by features F of all rows and a part N that features do not explain:
 
-        min over M, N:  1/2 sum_known (F M F' + N - R)_ij^2 + lambda_m |M|_* + lambda_n |N|_*
+    .. math::
 
-    and splits the unlabeled rows by k-means on the two leading directions of F M F'. For disjoint
-    pairs the best N is known in closed form, and what is left is a Huber loss in M alone::
+        \min_{M, N} \frac{1}{2} \sum_{\text{known}} (F M F^T + N - R)_{ij}^2
+        + \lambda_m \left\| M \right\|_* + \lambda_n \left\| N \right\|_*
 
-        min over M:  2 sum_pairs huber(R_ab - a' M b; lambda_n) + lambda_m |M|_*
+    and splits the unlabeled rows by k-means on the two leading directions of :math:`F M F^T`. For
+    disjoint pairs the best N is known in closed form, which leaves a Huber loss in M alone:
 
-    Where rows are in several statements, this is what is minimized all the same: N is then
-    penalized by the sum of its entries' sizes, which for disjoint pairs is its nuclear norm. Of one
-    table, every row is clustered once, and a group of g similar rows is g - 1 pairs.
+    .. math::
+
+        \min_M 2 \sum_{\text{pairs}} \operatorname{huber}(R_{ab} - a^T M b; \lambda_n)
+        + \lambda_m \left\| M \right\|_*
+
+    The same is minimized where rows are in several statements: N is then penalized by the sum of
+    the absolute values of its entries, which for disjoint pairs is its nuclear norm. In one table,
+    every row is clustered once, and a group of g similar rows is g - 1 pairs.
 
     The paper trains it on training and test rows together. So here: pack the rows that you want
     clustered among the unlabeled ones. `predict` knows the rows of `fit` and no others.

@@ -28,20 +28,28 @@ _SHORTEST_STEP = 1e-6
 
 
 class IMSAT(Baseline):
-    """Information maximizing self-augmented training of Hu et al. (2017), with a linear model.
+    r"""Information maximizing self-augmented training of Hu et al. (2017), with a linear model.
 
-    With ``p(x) = sigmoid(w.x + b)``, U the unlabeled rows and h the binary entropy, it minimizes::
+    With :math:`p(x) = \sigma(w^T x + b)`, means over the unlabeled rows U and h the binary entropy,
+    it minimizes
 
-        SAT - information_weight [h(mean_U p) - mean_U h(p)] + (alpha / 2) |w|^2
-        SAT = mean over ordered pairs (x, x') of  -p^(x) ln p(x') - (1 - p^(x)) ln(1 - p(x'))
+    .. math::
 
-    where p^ is the current prediction taken as a constant, as its authors do: each member of a
-    similar pair is the augmentation of the other. Were p^ differentiated too, "all rows in one
-    cluster" would be the optimum on overlapping classes.
+        \mathrm{SAT} - \lambda (h(\mathrm{E}_U[p]) - \mathrm{E}_U[h(p)])
+        + \frac{\alpha}{2} \left\| w \right\|^2
 
-    Of one table, U are all rows, each of them once, and every similar statement is a pair (a group
-    of g rows is g - 1 of them). Dissimilar pairs are no augmentations and have no place in it: they
-    are ignored, and `n_ignored_` is their number.
+    with :math:`\lambda` the `information_weight` and SAT the mean over ordered pairs
+    :math:`(x, x')` of
+
+    .. math:: -\hat p(x) \ln(p(x')) - (1 - \hat p(x)) \ln(1 - p(x'))
+
+    where :math:`\hat p` is the current prediction taken as a constant, as its authors do: each
+    member of a similar pair is the augmentation of the other. If it were differentiated too, "all
+    rows in one cluster" would be the optimum on overlapping classes.
+
+    In one table, U is all rows, each of them once, and every similar statement is a pair (a group
+    of g rows is g - 1 of them). Dissimilar pairs are not augmentations: they are ignored, and
+    `n_ignored_` is their number.
 
     Parameters
     ----------

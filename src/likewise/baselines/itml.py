@@ -243,19 +243,21 @@ def _whole(triangle: FloatArray) -> FloatArray:
 
 
 class ITML(MetricBaseline):
-    """Information-theoretic metric learning from pairs, then k-means on unlabeled rows.
+    r"""Information-theoretic metric learning from pairs, then k-means on unlabeled rows.
 
     Learns the metric A nearest to the identity (in the log-determinant divergence) under which the
-    members of similar pairs are near each other and those of dissimilar pairs far apart::
+    members of similar pairs are near each other and those of dissimilar pairs far apart. It
+    minimizes
 
-        tr A - log det A - d + gamma sum_i (r_i - log r_i - 1),     v_i = left_i - right_i
-        r_i = max(v_i' A v_i / u, 1) for a similar pair, min(v_i' A v_i / l, 1) for a dissimilar one
+    .. math:: \operatorname{tr}(A) - \log(\det A) - d + \gamma \sum_i (r_i - \log(r_i) - 1)
 
-    where the bounds u and l are a low and a high percentile of the squared distances of random
-    pairs of rows. Loose bounds leave A the identity, and the method is plain k-means. Of one table,
-    all rows are clustered and give the bounds, each of them once; every statement is a pair, a
-    group of g rows is g - 1 of them, and a dissimilar pair of equal rows is left out: no metric
-    can part them. Features are standardized first.
+    where, with :math:`v_i` the difference of the members of pair i, :math:`r_i` is
+    :math:`\max(v_i^T A v_i / u, 1)` for a similar pair and :math:`\min(v_i^T A v_i / l, 1)` for a
+    dissimilar one. The bounds u and l are a low and a high percentile of the squared distances of
+    random pairs of rows. Loose bounds leave A the identity, and the method is plain k-means. In one
+    table, all rows are clustered and give the bounds, each of them once; every statement is a pair,
+    a group of g rows is g - 1 of them, and a dissimilar pair of equal rows is left out: no metric
+    can separate them. Features are standardized first.
 
     Parameters
     ----------

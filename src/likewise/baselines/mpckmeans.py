@@ -232,18 +232,29 @@ def best_metric(mean_scatter: FloatArray, ridge: float) -> tuple[FloatArray, flo
 
 
 class MPCKMeans(PairKMeans):
-    """Two-means of all rows that learns a metric, in which broken statements cost a penalty.
+    r"""Two-means of all rows that learns a metric, in which violated statements cost a penalty.
 
-    Minimizes, over centers m, the cluster l(i) of every row and a positive definite metric A::
+    Minimizes, over centers m, the cluster l(i) of every row and a positive definite metric A,
 
-        sum_i |x_i - m_l(i)|_A^2 - n log det A + ridge n tr A
-            + weight * (sum over similar pairs apart of |left - right|_A^2)
-            + weight * (sum over dissimilar pairs together of |far|_A^2 - |left - right|_A^2)
+    .. math::
 
-    where ``|v|_A^2 = v' A v`` and far is the difference of the two farthest rows under A. Of one
-    table every row counts once, whatever the number of statements about it; a group of g similar
-    rows is a chain of g - 1 pairs. Rows of a pair are assigned jointly and exactly; rows that hang
-    together by more statements as in the paper, one at a time, from several starts.
+        \sum_i \left\| x_i - m_{l(i)} \right\|_A^2 - n \log(\det A)
+        + \mathrm{ridge} \cdot n \operatorname{tr}(A) + \mathrm{weight} \cdot (P_S + P_D)
+
+    .. math::
+
+        P_S = \sum_{\text{similar, apart}} \left\| x_a - x_b \right\|_A^2
+
+    .. math::
+
+        P_D = \sum_{\text{dissimilar, together}}
+        (\left\| v \right\|_A^2 - \left\| x_a - x_b \right\|_A^2)
+
+    where :math:`\left\| v \right\|_A^2 = v^T A v`, and in the last sum v is the difference of the
+    two farthest rows under A. In one table every row counts once, whatever the number of statements
+    about it; a group of g similar rows is a chain of g - 1 pairs. Rows of a pair are assigned
+    jointly and exactly; rows that are connected by more statements are assigned as in the paper,
+    one at a time, from several starts.
 
     Features are standardized first. New rows go to the nearer center under A. One metric serves
     both clusters: a small cluster could not carry its own. The first metric is that of the similar

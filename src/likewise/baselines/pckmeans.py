@@ -177,17 +177,21 @@ class PairKMeans(Baseline):
 
 
 class PCKMeans(PairKMeans):
-    """Two-means of all rows in which a broken statement costs a penalty.
+    r"""Two-means of all rows in which a violated statement costs a penalty.
 
-    Minimizes, over centers m and the cluster l(i) of every row::
+    Minimizes, over centers m and the cluster l(i) of every row,
 
-        sum_i |x_i - m_l(i)|^2 / 2 + weight * (similar pairs apart + dissimilar pairs together)
+    .. math::
 
-    Weight 0 is k-means; an infinite weight is k-means with hard links (COP-KMeans). Rows of a pair
-    are assigned jointly and exactly; rows that hang together by more statements as in the paper,
-    one at a time, from several starts. Of one table every row counts once, whatever the number of
-    statements about it; a group of g similar rows is a chain of g - 1 pairs. Features are
-    standardized first. New rows go to the nearer center.
+        \frac{1}{2} \sum_i \left\| x_i - m_{l(i)} \right\|^2 + \mathrm{weight} \cdot (n_S + n_D)
+
+    with :math:`n_S` the number of similar pairs in different clusters and :math:`n_D` that of
+    dissimilar pairs in one cluster. Weight 0 is k-means; an infinite weight is k-means with hard
+    links (COP-KMeans). Rows of a pair are assigned jointly and exactly; rows that are connected by
+    more statements are assigned as in the paper, one at a time, from several starts. In one
+    table every row counts once, whatever the number of statements about it; a group of g similar
+    rows is a chain of g - 1 pairs. Features are standardized first. New rows go to the nearer
+    center.
 
     Parameters
     ----------

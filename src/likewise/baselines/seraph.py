@@ -256,15 +256,20 @@ def _ascend(
 
 
 class SERAPH(MetricBaseline):
-    """Entropy-regularized metric learning from pairs, then k-means on unlabeled rows.
+    r"""Entropy-regularized metric learning from pairs, then k-means on unlabeled rows.
 
-    Learns a metric A that makes what was said likely and is sure of all other pairs of rows::
+    Learns a metric A that makes the statements probable and is certain about all other pairs of
+    rows. It maximizes
 
-        L(A) = sum_similar ln p_ij + sum_dissimilar ln(1 - p_ij)
-               - (number of pairs / number of other pairs) sum_others entropy(p_ij)
-        p_ij = sigmoid(1 - (x_i - x_j)' A (x_i - x_j))
+    .. math::
 
-    over positive semi-definite A of a fixed trace, in whitened coordinates. The authors penalize
+        L(A) = \sum_{\text{similar}} \ln(p_{ij}) + \sum_{\text{dissimilar}} \ln(1 - p_{ij})
+        - \frac{n_{\text{pairs}}}{n_{\text{others}}} \sum_{\text{others}} H(p_{ij})
+
+    .. math:: p_{ij} = \sigma(1 - (x_i - x_j)^T A (x_i - x_j))
+
+    with H the entropy, over positive semi-definite A of a fixed trace, in whitened coordinates. The
+    authors penalize
     the trace instead; without dissimilar pairs that has its maximum at A = 0, where everything is
     similar, so here the scale is fixed and the shape is learned. The maximum is mostly of rank 1.
     Time and number of terms grow with the square of the number of rows. Of one table, all rows are

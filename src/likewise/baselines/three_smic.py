@@ -45,15 +45,16 @@ class ThreeSMIC(Baseline):
     r"""Semi-supervised SMI-based clustering of Calandriello, Niu and Sugiyama (2014).
 
     Models the posteriors of two clusters by ``p(y | x) ~ sum_i alpha_yi K(x, x_i)`` and maximizes
-    their squared-loss mutual information with the rows, plus the agreement of similar pairs::
+    their squared-loss mutual information with the rows, plus the agreement of similar pairs:
 
-        J = (1 / n) sum_y alpha_y' K (I + 2 gamma M) K alpha_y - 1/2,    alpha orthonormal
+    .. math:: J = \frac{1}{n} \sum_y \alpha_y^T K (I + 2 \gamma M) K \alpha_y - \frac{1}{2}
 
-    with M_ij = 1 where rows i and j are a similar pair; several statements about one pair add up.
-    The best alpha are the two leading eigenvectors. K is a Gaussian kernel among neighbors with
-    local scales, ``exp(-|x_i - x_j|^2 / (2 s_i s_j))`` with s_i the distance to the t-th neighbor,
-    divided by the roots of its row sums: without that, eigenvectors settle on small dense clumps of
-    rows.
+    over orthonormal alpha, with :math:`M_{ij} = 1` where rows i and j are a similar pair; several
+    statements about one pair add up. The best alpha are the two leading eigenvectors.
+
+    K is a Gaussian kernel among neighbors with local scales, ``exp(-|x_i - x_j|^2 / (2
+    s_i s_j))`` with s_i the distance to the t-th neighbor, divided by the roots of its row sums:
+    without that, eigenvectors settle on small dense clumps of rows.
 
     gamma and t are chosen by cross-validation, as in the paper. What is compared is how much more
     often held-out pairs come together than two rows at random; the information itself cannot tell

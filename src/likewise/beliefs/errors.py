@@ -27,6 +27,9 @@ ERROR_RATES = (1e-4, 0.49)
 FIRST_ERROR_RATE = 0.1
 _LEAST_SUSPECT = 0.01
 """Probability of being wrong from which on a statement is worth another look."""
+_CLEARLY_MORE = 1.01
+"""Times the error rate above which a statement is likelier wrong than an average one: where nothing
+tells them apart, all are as likely, but for what a learned rate is off by."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +256,8 @@ def suspected(wrong: FloatArray, error_rate: float) -> NDArray[np.intp]:
     >>> from likewise.beliefs.errors import suspected
     >>> suspected(np.array([0.0002, 0.02, 0.5, 0.0]), 0.0001).tolist()
     [2, 1]
+    >>> suspected(np.array([0.1001, 0.1, 0.1002]), 0.1).tolist()
+    []
     """
-    found = np.flatnonzero(wrong > max(error_rate, _LEAST_SUSPECT))
+    found = np.flatnonzero(wrong > max(_CLEARLY_MORE * error_rate, _LEAST_SUSPECT))
     return np.asarray(found[np.argsort(-wrong[found], kind="stable")])

@@ -48,18 +48,20 @@ _ROUNDS = 3
 
 
 class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
-    """Classifier from statements that rows are alike, or differ; nothing to choose.
+    r"""Classifier from statements that rows are alike, or differ; no parameter has to be chosen.
 
-    Learns class probabilities eta(x) by the likelihood of what was said about rows: pairs and
-    groups of one table that are alike, pairs that differ, some of the statements wrong, or fresh
-    pairs beside unlabeled rows. Given the rows, the likelihood sums over their hidden classes z::
+    Learns class probabilities :math:`\eta(x)` by the likelihood of the statements about rows: pairs
+    and groups of one table that are alike, pairs that differ, some of the statements wrong, or
+    fresh pairs beside unlabeled rows. Given the rows, the likelihood sums over their hidden classes
+    z:
 
-        log sum_z  prod_i eta_{z_i}(x_i)  prod_e psi_e(z)
+    .. math:: \log \sum_z \prod_i \eta_{z_i}(x_i) \prod_e \psi_e(z)
 
-    with a ridge penalty on the scores; see `likewise.beliefs` for what psi is. Features (linear or
-    RBF) and penalty are chosen by the log-probability of held-out statements, and so is a weighted
-    sum of the scores of several kinds of features; scores of rows that the models did not see then
-    calibrate the probabilities and tell the prior.
+    with a ridge penalty on the scores; :math:`\psi_e(z)` is the probability of statement e given
+    the classes of its rows. Features (linear or RBF) and penalty are chosen by the log-probability
+    of held-out statements, and so is a weighted sum of the scores of several kinds of features.
+    Scores of rows that the models did not see then calibrate the probabilities and give the class
+    prior.
 
     Parameters
     ----------
@@ -77,17 +79,17 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by
         size, the largest (or smallest) first.
     pairing : {"auto", "asked", "random", "free"}, default "auto"
-        How statements came about. "asked": rows were chosen for whatever reason, also by their
-        features, somebody answered, and every answer was kept. "random": only alike pairs were
-        kept, any of them as likely as any other, as the paper assumes. "free": only alike pairs
-        were kept, and the classes have shares of their own among them. "auto" takes statements
-        about one table for asked where some say that rows differ; else it tests random against
-        free, and uses free shares where the data reject random pairing and held-out statements do
-        not speak against it.
+        How statements came about. "asked": rows were chosen for any reason, also by their
+        features, somebody answered, and every answer was kept. "random": only similar pairs were
+        kept, each equally likely, as the paper assumes. "free" (class-dependent): only similar
+        pairs were kept, and classes have their own shares among them. "auto" takes statements
+        about one table as asked if some say that rows differ; otherwise it tests random pairing,
+        and uses class-dependent pairing if the test rejects it and held-out statements do not
+        contradict.
     error_rate : float in [0, 0.5), or "auto", default 0.0
-        Probability that a statement about one table is wrong; "auto" learns it. Without errors,
-        statements that contradict each other are an error. For asked statements; pairs that were
-        found are warned of.
+        Probability that a statement about one table is wrong; "auto" learns it. At 0, statements
+        that contradict each other are an error. For asked statements; with similar pairs only,
+        `fit` warns.
     cv : int or splitter, default 5
         An int means ``PairKFold(cv, shuffle=True)``; or a splitter whose test sets hold every row
         once, such as ``PairKFold`` or ``KFold``.
@@ -96,18 +98,18 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     estimator : classifier or "auto", default None
         What gives class probabilities, instead of linear and RBF scores: any scikit-learn
         classifier or pipeline that has ``predict_proba`` and whose ``fit`` takes
-        ``sample_weight``. It learns by expectation maximization and gets rows as they are: gaps,
-        categories and data frames. "auto" tries gradient boosting beside our own scores and keeps
-        it where it explains held-out statements clearly better; tables with gaps or text get
+        ``sample_weight``. It learns by expectation maximization and gets rows unchanged: missing
+        values, categories and data frames. "auto" also tries gradient boosting and keeps it if it
+        explains held-out statements clearly better; tables with missing values or text get
         gradient boosting.
     level : float in (0, 1), default 0.95
         Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None
-        Feature maps, or folds of `estimator`, that are worked on side by side.
+        Number of feature maps, or folds of `estimator`, that are fitted in parallel.
     verbose : bool or int, default 0
         Whether to print a line on every step.
     random_state : int, RandomState instance or None, default None
-        Deals out folds, picks landmarks and starting points.
+        Determines folds, landmarks and starting points.
 
     Attributes
     ----------
@@ -117,9 +119,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     n_classes_ : int
         The number of classes, given or chosen.
     class_count_ : ClassCount or None
-        Held-out evidence for all numbers that were tried, or for that which was asked for and one
-        more; prints as a table. None where one more class explains the statements no better even
-        if it is learned from them, and with `known` or an `estimator`.
+        Held-out evidence for all numbers that were tried, or for the given number and one more;
+        prints as a table. None if one more class explains the statements no better even where it
+        is learned from them, and with `known` or an `estimator`.
     labels_ : array of shape (n_rows,)
         Class of every row of the table, from features and statements together.
     row_proba_ : array of shape (n_rows, n_classes)
@@ -129,9 +131,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     error_rate_interval_ : tuple of two floats
         Interval of a learned error rate, at `level`.
     suspects_ : integer array
-        Numbers of the statements that are likelier wrong than an average one, and wrong with a
-        probability of 1 % at least, the likeliest first; counted as they were passed, similar ones
-        first.
+        Numbers of the statements that are more likely wrong than the average one, with a
+        probability of at least 1 %, most likely first. Statements are numbered as they were passed,
+        similar ones first.
     wrong_proba_ : array of shape (n_statements,)
         Probability that each statement is wrong.
     prior_ : float, or array of shape (n_classes,)
@@ -144,14 +146,14 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     selection_ : Selection
         What was tried; prints as a table.
     pairing_ : {"asked", "random", "free"}
-        How the chosen model takes statements to have come about.
+        How statements came about, according to the chosen model.
     pairing_test_ : PairingTest or None
         The test behind ``pairing="auto"``.
     has_signal_ : bool
-        False if held-out statements do not speak for the models with odds of 20 to 1: then every
+        False if held-out statements do not support the models with odds of 20 to 1: then every
         new row is predicted to be of the majority class.
     estimator_ : classifier or None
-        The fitted `estimator`, of classes ``0, ..., n_classes - 1``; None where scores are our own.
+        The fitted `estimator`, of classes ``0, ..., n_classes - 1``; None without one.
     history_ : History
         The rounds of `estimator`: held-out log-likelihood, change, and which round was kept.
     features_ : str

@@ -55,13 +55,14 @@ def warn_of(clf: Any, information: float) -> None:
             "The pairs show no signal: no model explains held-out pairs clearly better than "
             f"one without features (the best gains {information:.4f} nats per pair), so every "
             "new row is predicted to be of the majority class. Collect more pairs, or features "
-            "that tell the classes apart.",
+            "that tell the classes apart. If there may be more than "
+            f"{clf.n_classes_} classes, pass n_classes='auto'.",
             NoSignalWarning,
             stacklevel=4,
         )
     if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
         warnings.warn(
-            f"A class has next to no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
+            f"A class has almost no rows (shares {np.round(clf.prior_, 3)}): the pairs do "
             f"not show {clf.n_classes_} classes. Pass a smaller n_classes, or collect more "
             "pairs.",
             ClassesWarning,
@@ -79,8 +80,10 @@ def warn_of(clf: Any, information: float) -> None:
         )
     if clf.pairing == "auto" and clf.pairing_ == "free":
         warnings.warn(
-            f"Pairs were not formed at random: {clf.pairing_test_}. Using free pair shares; "
-            "pass pairing='random' if you know better.",
+            f"Pairs were not formed at random: {clf.pairing_test_}. Using class-dependent pairing; "
+            "pass pairing='random' if you know that pairs were formed at random. Too few classes "
+            f"can look like this as well: if there may be more than {clf.n_classes_}, pass "
+            "n_classes='auto'.",
             PairingWarning,
             stacklevel=4,
         )

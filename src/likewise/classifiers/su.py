@@ -165,16 +165,19 @@ class _BaseSUClassifier(ScoresTrueClasses, ClassifierMixin, BaseEstimator):
 
 
 class SUClassifier(_BaseSUClassifier):
-    """Linear classifier from pairs and unlabeled rows (the paper's SU classification).
+    r"""Linear classifier from pairs and unlabeled rows (the paper's SU classification).
 
     Minimizes the unbiased SU risk (Eq. 5 of Bao, Niu and Sugiyama, 2018) with a ridge penalty.
-    For the losses here it reduces to::
+    For the losses here it reduces to
 
-        mean_U even(w.x + b) - c.(w, b) + (alpha / 2) (|w|^2 + b^2)
-        c = (pi_s mean_S(x, 1) - mean_U(x, 1) / 2) / (2 prior - 1),  pi_s = prior^2 + (1 - prior)^2
+    .. math:: \mathrm{E}_U[e(w^T x)] - c^T w + \frac{\alpha}{2} w^T w
 
-    with even(z) the even part of the loss, U the unlabeled rows and S the members of similar pairs.
-    With dissimilar pairs, c has other weights and a third mean: see `rewrite`.
+    .. math:: c = \frac{\pi_S \mathrm{E}_S[x] - \frac{1}{2} \mathrm{E}_U[x]}{2 \pi - 1}
+
+    with e the even part of the loss, rows x that end in a constant for the intercept, means over
+    the unlabeled rows U and the members S of similar pairs, :math:`\pi` the class prior and
+    :math:`\pi_S = \pi^2 + (1 - \pi)^2`. With dissimilar pairs, c has other weights and a third
+    mean: see `rewrite`.
 
     Parameters
     ----------

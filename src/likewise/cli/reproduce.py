@@ -52,7 +52,7 @@ Methods = Annotated[
 ]
 Jobs = Annotated[int, typer.Option(help="Processes side by side; -1 is one for each core.")]
 Again = Annotated[
-    bool, typer.Option("--again", help="Forget the records of what is asked for; run it anew.")
+    bool, typer.Option("--again", help="Discard the records of what is run, and run it again.")
 ]
 
 

@@ -19,6 +19,7 @@ __all__ = [
 
 _OPTIONS = {
     "pass pairing='random' if": "fit with --pairing random if",
+    "pass n_classes='auto'": "give --classes auto",
     "pass prior=... instead": "collect more, or say it with --method su --prior",
     "pass prior=... if you know it, or use likewise.PairClassifier, which needs none": (
         "give --prior if you know it, or leave out --method su, since the pair method needs none"
@@ -86,8 +87,8 @@ def in_options(sentence: str) -> str:
     Examples
     --------
     >>> from likewise.cli.wording import in_options
-    >>> in_options("Using free pair shares; pass pairing='random' if you know better.")
-    'Using free pair shares; fit with --pairing random if you know better.'
+    >>> in_options("Pass a smaller n_classes, or collect more pairs.")
+    'Give fewer --classes, or collect more pairs.'
     """
     for words, option in _OPTIONS.items():
         sentence = sentence.replace(words, option)

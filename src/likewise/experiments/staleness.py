@@ -86,20 +86,20 @@ def code_in_words(made: Sequence[Made], old: Collection[Made]) -> str:
     ...     Made("half", "su-squared", "0.1.0", "fc12e005f3a2", "4567"),
     ... ]
     >>> code_in_words(made, [])
-    'all records are of the present code (likewise 0.1.0 at fc12e005f3a2)'
+    'all records were made with the present code (likewise 0.1.0 at fc12e005f3a2)'
     >>> code_in_words(made, made[:1])
-    'not of the present code: half (labels), by likewise 0.1.0 at fc12e005f3a2'
+    'made with earlier code: half (labels), by likewise 0.1.0 at fc12e005f3a2'
     """
     if not old:
         names = sorted({_maker(one) for one in made})
-        return f"all records are of the present code ({', '.join(names)})"
+        return f"all records were made with the present code ({', '.join(names)})"
     parts = []
     for maker in sorted({_maker(one) for one in old}):
         own = [one for one in old if _maker(one) == maker]
         experiments = sorted({one.experiment for one in own})
         words = ", ".join(f"{name} ({_methods(name, own, made)})" for name in experiments)
         parts.append(f"{words}, {'' if maker.startswith('before') else 'by '}{maker}")
-    return f"not of the present code: {'; '.join(parts)}"
+    return f"made with earlier code: {'; '.join(parts)}"
 
 
 def _methods(experiment: str, own: Iterable[Made], made: Iterable[Made]) -> str:

@@ -126,8 +126,8 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
     wrong_proba_ : array of shape (n_statements,)
         Probability that each statement is wrong.
     suspects_ : integer array
-        Numbers of the statements that are likelier wrong than an average one, and wrong with a
-        probability of 1 % at least, the likeliest first.
+        Numbers of the statements that are more likely wrong than the average one, with a
+        probability of at least 1 %, most likely first.
     held_out_ : list of Verdict
         Log-likelihood of held-out statements for every start and move.
     best_restart_ : int

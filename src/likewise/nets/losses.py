@@ -62,7 +62,7 @@ class PairLoss(nn.Module):
     shares : Tensor of shape (n_classes,)
         Running shares of the classes among rows; a buffer.
     pair_shares : Tensor of shape (n_classes,)
-        Running shares among similar pairs, used where pairs were found freely; a buffer.
+        Running shares among similar pairs, used for class-dependent pairing; a buffer.
 
     Examples
     --------

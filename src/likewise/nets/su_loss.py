@@ -17,20 +17,25 @@ CORRECTIONS = (None, "abs", "non-negative")
 
 
 class SULoss(nn.Module):
-    """The SU risk of a batch: classification risk from similar pairs and unlabeled rows.
+    r"""The SU risk of a batch: classification risk from similar pairs and unlabeled rows.
 
-    With ``pi`` the prior, ``pi_s = pi^2 + (1 - pi)^2`` and `l` a margin loss, the risk is the sum
-    of what either class contributes::
+    With :math:`\pi` the prior, :math:`\pi_S = \pi^2 + (1 - \pi)^2` and `l` a margin loss, the risk
+    is the sum of the contributions of the two classes:
 
-        R+ = pi E+[l(z, +1)]
-           = (pi_s E_S[l(z, +1)] - (1 - pi) E_U[l(z, +1)]) / (2 pi - 1)
-        R- = (1 - pi) E-[l(z, -1)]
-           = (pi E_U[l(z, -1)] - pi_s E_S[l(z, -1)]) / (2 pi - 1)
+    .. math::
 
-    since ``pi_s E_S = pi^2 E+ + (1 - pi)^2 E-`` for members of similar pairs and
-    ``E_U = pi E+ + (1 - pi) E-``. Without a correction the sum is the paper's estimator, unbiased.
-    Each of the two cannot be negative, but its estimate can, and a net will make it so: it then
-    learns to tell similar rows from unlabeled ones.
+        R_+ = \pi E_+[l(z, +1)]
+        = \frac{\pi_S E_S[l(z, +1)] - (1 - \pi) E_U[l(z, +1)]}{2 \pi - 1}
+
+    .. math::
+
+        R_- = (1 - \pi) E_-[l(z, -1)]
+        = \frac{\pi E_U[l(z, -1)] - \pi_S E_S[l(z, -1)]}{2 \pi - 1}
+
+    since :math:`\pi_S E_S = \pi^2 E_+ + (1 - \pi)^2 E_-` for members of similar pairs and
+    :math:`E_U = \pi E_+ + (1 - \pi) E_-`. Without a correction the sum is the paper's estimator,
+    unbiased. Neither contribution can be negative, but its estimate can, and a net will make it so:
+    it then learns to tell similar rows from unlabeled ones.
 
     Parameters
     ----------

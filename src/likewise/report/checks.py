@@ -42,7 +42,7 @@ class Check:
     Examples
     --------
     >>> import likewise as lw
-    >>> lw.Check("pairs formed at random", True, "nothing speaks against it.", 0.4).passed
+    >>> lw.Check("pairs formed at random", True, "no test rejects it.", 0.4).passed
     True
     """
 
@@ -97,10 +97,10 @@ def check_moment_ratios(
     p_value = float(chi2.sf(statistic, df=gaps.size))
     priors = ", ".join(f"{(1 + abs(ratio)) / 2:.2f}" for ratio in found[usable])
     if p_value >= _LEVEL:
-        text = f"{usable.sum()} cuts of the score tell the same class ratio ({priors})."
+        text = f"{usable.sum()} cuts of the score give the same class prior ({priors})."
     else:
         text = (
-            f"{usable.sum()} cuts of the score tell different class ratios ({priors}; p = "
+            f"{usable.sum()} cuts of the score give different class priors ({priors}; p = "
             f"{p_value:.2g}): pairs or unlabeled rows may not be drawn as assumed."
         )
     return Check(name, p_value >= _LEVEL, text, p_value)
@@ -141,7 +141,7 @@ def check_independence(
     Parameters
     ----------
     rows : array of shape (n_rows, n_features)
-        Standardised rows.
+        Standardized rows.
     probabilities : array of shape (n_rows,)
         Of one of two classes, cross-fitted.
     left, right : integer arrays of shape (n_similar,)
@@ -172,17 +172,17 @@ def check_independence(
     else:
         text = (
             f"the members of a pair are alike beyond their class (p = {p_value:.2g}): there may be "
-            "more classes, or pairs of relatives, neighbours or duplicates."
+            "more classes, or pairs of relatives, neighbors or duplicates."
         )
     return Check(name, p_value >= _LEVEL, text, p_value)
 
 
 def _leading(rows: FloatArray) -> FloatArray:
     """Return the leading principal components, each of unit deviation."""
-    centred = rows - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / rows.shape[0])
+    centered = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered / rows.shape[0])
     kept = np.flatnonzero(values > 1e-8 * max(values[-1], 1e-300))[-_MOST_DIRECTIONS:]
-    return np.asarray(centred @ vectors[:, kept] / np.sqrt(values[kept]))
+    return np.asarray(centered @ vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def _without_class(components: FloatArray, probabilities: FloatArray) -> FloatArray:

@@ -59,7 +59,7 @@ def details_of(
 
 
 def _baseline(prior: Any) -> Estimate:
-    """Return the accuracy of the rule that calls every row as the majority is."""
+    """Return the accuracy of always predicting the majority class."""
     if isinstance(prior, dict):
         found: list[Estimate] = list(prior.values())
         return max(found, key=lambda one: one.value)
@@ -92,9 +92,9 @@ def _curves(
         found["curve"] = threshold_curve(scores.ranks, weights, probabilities[:, 1])
         values = areas_of(scores.ranks, weights, probabilities[:, 1])
         values = np.clip(values + _area_lag(judged, beliefs, predicted), 0.0, 1.0)
-        centre = judged.areas(beliefs)
+        center = judged.areas(beliefs)
         for column, name in enumerate(("roc_auc", "average_precision")):
-            apart = power_of(judged.likelihood) ** -0.5 * (draws[:, column - 2] - centre[column])
+            apart = power_of(judged.likelihood) ** -0.5 * (draws[:, column - 2] - center[column])
             found[name] = _estimate(float(values[column]), apart, level)
     if scores.probabilities is not None:
         found["calibration"] = calibration_curve(
@@ -117,9 +117,9 @@ def _area_lag(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> Floa
 
 def _unit(scores: FloatArray) -> FloatArray:
     """Return scores with a deviation of two, as those of usual log-odds: a scale is fitted to."""
-    centred = scores - scores.mean(axis=0)
-    spread = float(centred.std())
-    return np.asarray(centred * (2.0 / spread if spread > 0 else 1.0))
+    centered = scores - scores.mean(axis=0)
+    spread = float(centered.std())
+    return np.asarray(centered * (2.0 / spread if spread > 0 else 1.0))
 
 
 def _estimate(value: float, apart: FloatArray, level: float) -> Estimate:
@@ -132,7 +132,7 @@ def _estimate(value: float, apart: FloatArray, level: float) -> Estimate:
 def check_classes(
     learned: Learned, settings: Settings, random_state: np.random.RandomState
 ) -> Check:
-    """Test whether held-out statements speak for one class more than the classifier has.
+    """Test whether held-out statements favor one class more than the classifier has.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def check_classes(
     name = f"{count} classes"
     found = look_for_more(learned, settings, random_state)
     if found is None:
-        return Check(name, True, "one more would explain the pairs hardly better.")
+        return Check(name, True, "one more would hardly explain the pairs better.")
     gain, error = found.gain(count + 1, count)
     nats = f"{gain:.1f} nats (standard error {error:.1f})"
     if is_one_more_likely(found, count):
@@ -153,6 +153,6 @@ def check_classes(
             name,
             False,
             f"there are probably more: with {count + 1}, held-out pairs are more probable by "
-            f"{nats}, and the numbers above are about classes that are several in one.",
+            f"{nats}. So a class above is probably several classes in one.",
         )
     return Check(name, True, f"with one more, held-out pairs are more probable by {nats} only.")

@@ -87,7 +87,7 @@ class LabelFreeReport:
     confusion : array of shape (n_classes, n_classes)
         Share of all rows that are of a class (row) and predicted to be of one (column).
     baseline : Estimate or None
-        Accuracy of the rule that calls every row as the majority is.
+        Accuracy of always predicting the majority class.
     roc_auc, average_precision : Estimate or None
         Areas under the ROC curve and the precision-recall curve, for two classes, of a classifier
         that has probabilities or decision values.

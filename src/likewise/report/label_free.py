@@ -435,7 +435,7 @@ def _checks(
     links = likelihood.links
     reason = None
     if not likelihood.statements.is_fresh:
-        reason = "rows are in several statements, and such are not independent of each other."
+        reason = "rows are in several statements, which are therefore not independent."
     elif likelihood.n_classes > 2:
         reason = "these tests are for two classes."
     if reason is not None:
@@ -456,9 +456,9 @@ def _checks(
 def _check_pairing(learned: Learned, how: _How) -> Check:
     name = "pairs formed at random"
     if how.pairing == "asked":
-        return Check(name, None, "answers were asked: which rows were asked of does not matter.")
+        return Check(name, None, "pairs were asked about: how they were chosen does not matter.")
     if how.pairing == "free":
-        return Check(name, None, "not assumed: every class has a share of its own among pairs.")
+        return Check(name, None, "not assumed: every class has its own share among pairs.")
     if not learned.likelihood.statements.n_similar:
         return Check(name, None, "there are no similar pairs.")
     pairing = compare_pairings(learned.candidate.scores, learned.likelihood)

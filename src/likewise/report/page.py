@@ -76,7 +76,7 @@ def sections_of(
         Section("What the pairs say", (_verdict(report),), (_estimates(report, names),)),
         Section(
             "Which classes are mixed up",
-            ("Rows in a hundred, by the class that they are of and the one that they are given.",),
+            ("Rows in a hundred, by their class and by the class that is predicted.",),
             (_confusion(report, names),),
             (*_spread(report, names), *pictures),
         ),
@@ -92,8 +92,8 @@ def sections_of(
         Section(
             "What this rests on",
             (
-                "The numbers above are right only as far as these assumptions are. They are tested "
-                "on the pairs themselves; a test that finds nothing is no proof.",
+                "The numbers above are right only if these assumptions hold. They are tested "
+                "on the pairs themselves; a test that does not reject is no proof.",
             ),
             (_checks(report),),
         ),
@@ -110,11 +110,11 @@ def _verdict(report: "LabelFreeReport") -> str:
     beside = ""
     if report.baseline is not None:
         most = _percent(report.baseline.value)
-        beside = f" To call every row as the majority is would be right for {most}."
+        beside = f" Always predicting the majority class would be right for {most}."
     return (
         f"About {_percent(report.accuracy.value)} of new rows are given the right class "
         f"({100 * report.level:g} % interval {low:.1%} to {high:.1%}).{beside} No label was used: "
-        "pairs and unlabeled rows tell how often predictions are right. Every row was predicted "
+        "pairs and unlabeled rows show how often predictions are right. Every row was predicted "
         f"{how}."
     )
 
@@ -144,7 +144,7 @@ def _measures(
     """Yield the title, the estimate and the meaning of everything that there is."""
     yield "accuracy", report.accuracy, "Of all rows, the share given the right class."
     if report.baseline is not None:
-        meaning = "Accuracy of a rule that calls every row as the majority is."
+        meaning = "Accuracy of always predicting the majority class."
         yield "majority-class baseline", report.baseline, meaning
     for label, name in zip(report.recall, names, strict=True):
         found = "Of the rows of this class, the share that is found."
@@ -159,7 +159,9 @@ def _measures(
         meaning = "Of the similar pairs, the share whose rows are given one class."
         yield "pair agreement", report.pair_agreement, meaning
     if report.roc_auc is not None and report.average_precision is not None:
-        meaning = f"How likely a row of class {names[1]} is ranked above one of class {names[0]}."
+        meaning = (
+            f"Probability that a row of class {names[1]} is ranked above one of class {names[0]}."
+        )
         yield "area under the ROC curve", report.roc_auc, meaning
         meaning = "The mean precision over all thresholds, weighted by the recall that each adds."
         yield "average precision", report.average_precision, meaning
@@ -237,8 +239,8 @@ def _thresholds(report: "LabelFreeReport", name: str) -> Section:
         _picture("Precision and recall at all thresholds; dashed: the prior.", 3.6, draw_precision),
     )
     text = (
-        "What another threshold would change. Every row counts for both classes, by how likely it "
-        "is of each."
+        "What another threshold would change. Every row counts for both classes, with its "
+        "probability of each."
     )
     return Section("Other thresholds", (text,), (table,), pictures)
 
@@ -257,9 +259,7 @@ def _calibration(report: "LabelFreeReport", names: Sequence[str]) -> Section:
 
         plot_calibration(curve, ax=ax)
 
-    caption = (
-        "Calibration without labels; on the diagonal, probabilities can be taken at their word."
-    )
+    caption = "Calibration without labels; on the diagonal, the probabilities are right."
     return Section(
         "Can its probabilities be trusted?", (text,), (), (_picture(caption, 3.9, draw),)
     )
@@ -277,7 +277,7 @@ def _help(report: "LabelFreeReport") -> list[Section]:
         for one in report.suggestions
     )
     table = Table("Most first", ("what", "points at most", "why"), rows)
-    text = "How much accuracy each could bring, by what the pairs say. These are rough numbers."
+    text = "How much accuracy each could add, estimated from the pairs. These are rough numbers."
     return [Section("What would help", (text,), (table,))]
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise._html import html_table
 from likewise._types import FloatArray
 from likewise._verbose import step, tells_if_asked
 from likewise.engines import Block, MemoryEngine
@@ -85,6 +86,12 @@ class PriorSensitivity:
             f"the share predicted +1 goes from {_percent(least)} to {_percent(most)}; "
             f"{self._turns()}"
         )
+
+    def _repr_html_(self) -> str:
+        """Show what becomes of the predictions as a table, in a notebook."""
+        shares = zip(self.priors, self.share_positive, self.agreement, strict=True)
+        rows = [(f"{prior:.3f}", _percent(some), _percent(same)) for prior, some, same in shares]
+        return html_table(("prior", "predicted +1", "agree with the reference"), rows)
 
     def plot(self, axes: "Sequence[Axes] | NDArray[Any] | None" = None) -> "NDArray[Any]":
         """Draw the coefficients, and beside them what becomes of the predictions.

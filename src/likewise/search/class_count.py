@@ -39,6 +39,8 @@ _PATIENCE = 2
 """Numbers of classes to go on for after the evidence began to fall."""
 _STEPS = (3.0, 1.0, 0.3)
 """Penalties to try, in units of the one that was chosen."""
+_SLIGHT = 1.0
+"""Nats, of all statements together, that never speak for one more class: odds of e to 1."""
 _SURE = 3.0
 """Standard errors by which one more class must explain held-out statements better. They come from
 five folds as a rule: a t-value of three turns up in one of fifty samples."""
@@ -89,12 +91,13 @@ class ClassCount:
 
     @property
     def chosen(self) -> int:
-        """The smallest number whose evidence is within one standard error of the best.
+        """The smallest number whose evidence is within one standard error of the best, or one nat.
 
-        The standard error is that of the difference, fold by fold.
+        The standard error is that of the difference, fold by fold: folds that differ by next to
+        nothing can agree on it.
         """
         totals, errors = self.evidence.sum(axis=1), self._errors()
-        near = totals + errors >= totals.max()
+        near = totals + np.maximum(errors, _SLIGHT) >= totals.max()
         return self.counts[int(np.argmax(near))]
 
     def gain(self, more: int, fewer: int) -> tuple[float, float]:

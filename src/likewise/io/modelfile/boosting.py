@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise._sklearn import bin_mapper, boosting_loss, boosting_tree
 from likewise.io.modelfile.common import FITTED_COLUMNS, NOTHING, POSITIVE, SEED
 from likewise.io.modelfile.composites import OneOf, Table
 from likewise.io.modelfile.contract import Kind, expect
@@ -70,7 +71,6 @@ def _check(values: Values) -> None:
 
 def _finished(values: Values) -> Values:
     """Return all attributes, private ones as a fit without categories leaves them."""
-    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
     from sklearn.preprocessing import LabelEncoder
 
     trees = values["trees"]
@@ -86,7 +86,7 @@ def _finished(values: Values) -> Values:
         "_is_categorical_remapped": None,
         "_label_encoder": encoder,
         "_n_features": values["n_features_in_"],
-        "_loss": HalfBinomialLoss() if n_trees == 1 else HalfMultinomialLoss(n_classes=n_trees),
+        "_loss": boosting_loss(n_trees),
         "_scorer": None,
         "_bin_mapper": _bin_mapper(values["n_features_in_"], values["max_bins"]),
         "_predictors": _predictors(trees),
@@ -94,10 +94,8 @@ def _finished(values: Values) -> Values:
 
 
 def _predictors(trees: Values) -> list[list[Any]]:
-    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
-    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-
-    nodes = np.zeros(trees["value"].size, dtype=PREDICTOR_RECORD_DTYPE)
+    tree_predictor, node = boosting_tree()
+    nodes = np.zeros(trees["value"].size, dtype=node)
     for name in _FIELDS:
         nodes[name] = trees[name]
     no_categories = np.zeros((0, 8), dtype=np.uint32)
@@ -106,7 +104,7 @@ def _predictors(trees: Values) -> list[list[Any]]:
     ends = ends.reshape(starts.shape)
     return [
         [
-            TreePredictor(nodes[start:end].copy(), no_categories, no_categories)
+            tree_predictor(nodes[start:end].copy(), no_categories, no_categories)
             for start, end in zip(*of_round, strict=True)
         ]
         for of_round in zip(starts.tolist(), ends.tolist(), strict=True)
@@ -115,9 +113,7 @@ def _predictors(trees: Values) -> list[list[Any]]:
 
 def _bin_mapper(n_columns: int, max_bins: int) -> Any:
     """Return what tells trees that no column has categories; bins are needed in a fit only."""
-    from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
-
-    mapper = _BinMapper(n_bins=max_bins + 1)
+    mapper = bin_mapper(max_bins + 1)
     mapper.is_categorical_ = np.zeros(n_columns, dtype=np.uint8)
     mapper.bin_thresholds_ = [np.zeros(0)] * n_columns
     mapper.n_bins_non_missing_ = np.ones(n_columns, dtype=np.uint32)
