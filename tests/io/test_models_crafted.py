@@ -43,6 +43,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
         linear(),
     ).fit(TEXT, ASKED),
     "su": lambda: lw.SUClassifierCV(prior=0.7, cv=2).fit(X, MET),
+    "main": lambda: pair(alphas={"rbf 0.9 pc": [0.1]}).fit(X, ASKED),
+    "kernel means": lambda: lw.SUClassifier(prior=lw.KernelMeanPrior()).fit(X, MET),
 }
 
 
@@ -365,6 +367,47 @@ def test_a_member_beyond_the_end_is_refused(
     content[first + 30 : first + 32] = struct.pack("<H", len(extra))
     content[first + 46 + length : first + 46 + length] = extra
     refuse(tmp_path / "m", bytes(content), "has a member 'model.json' beyond its end")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("linear", {"pairing_": "auto"}, "is none of asked, random, free"),
+        ("main", {"width": 1e308}, "width is 1e.308, which it cannot be"),
+        ("main", {"width": 1e-320}, "width is .*, which it cannot be"),
+        ("kernel means", {"tol": 1e-320, "variant": "km1"}, "tol is .*, which it cannot be"),
+        ("linear", {"alphas": []}, "fewer than a model has"),
+        ("su", {"alphas": {"tuple": []}}, "fewer than a model has"),
+        ("su", {"prior": 0.0}, "'prior' parameter"),
+        ("su", {"prior": 1}, "'prior' parameter"),
+        ("trees", {"min_samples_leaf": 2**32}, "is not between 1 and 2147483647"),
+        ("trees", {"max_leaf_nodes": 2**53}, "is not between 2 and 2147483647"),
+        ("trees", {"validation_fraction": 5.0}, "'validation_fraction' parameter"),
+    ],
+)
+def test_parameters_that_no_fit_takes_are_refused_before_a_report_fits_with_them(
+    tmp_path: Path, sound: dict[str, bytes], name: str, values: dict[str, Any], message: str
+) -> None:
+    def change(node: Any) -> None:
+        if isinstance(node, dict) and set(values) <= set(node):
+            node.update(values)
+        for one in node.values() if isinstance(node, dict) else node:
+            if isinstance(one, dict | list):
+                change(one)
+
+    refuse(tmp_path / "m", described(parts_of(sound[name]), change), message)
+
+
+def test_a_prior_of_ten_thousand_classes_for_a_classifier_of_two_is_refused(
+    tmp_path: Path, sound: dict[str, bytes]
+) -> None:
+    """It would take gigabytes when a report fits it again."""
+    settings = {"pairing": "auto", "error_rate": "auto", "level": 0.95, "random_state": 0}
+    prior = {"object": ["PairLikelihoodPrior", {"n_classes": 10_000, **settings}]}
+    content = described(
+        parts_of(sound["su"]), lambda tree: tree["estimator"]["object"][1].update(prior=prior)
+    )
+    refuse(tmp_path / "m", content, "n_classes is not between 2 and 2")
 
 
 @pytest.mark.slow
