@@ -9,11 +9,18 @@ from types import FrameType
 from typing import Any
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 __all__ = [
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "StrOptions",
     "_fit_context",
     "bin_mapper",
@@ -21,6 +28,7 @@ __all__ = [
     "boosting_tree",
     "is_searched",
     "labels_scored_against",
+    "validate_parameter_constraints",
 ]
 
 

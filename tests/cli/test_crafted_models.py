@@ -180,3 +180,14 @@ def test_numbers_that_the_steps_of_a_model_make_too_large_are_told_with_its_name
     sentence = refuse("report", "rows.csv", "pairs.csv", "--model", "model.skops")
     assert "model.skops makes numbers of up to" in sentence
     assert "of the rows of rows.csv, too large to compute with" in sentence
+
+
+def test_scores_that_are_too_large_are_told_with_the_model(model: Path, refuse: Run) -> None:
+    parts = parts_of(model.read_bytes())
+    classifier = json.loads(parts["model.json"])["estimator"]["object"][1]["steps"][1]["tuple"][1]
+    weights = f"arrays/{classifier['object'][1]['coef_']['array']}.npy"
+    parts[weights] = header_of("(1, 2)") + np.full(2, 1e190).tobytes()
+    model.write_bytes(zipped(parts))
+    sentence = refuse("report", "rows.csv", "pairs.csv", "--model", "model.skops")
+    assert "model.skops makes numbers of up to" in sentence
+    assert "too large to compute with" in sentence

@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import struct
 import time
 import warnings
 import zipfile
@@ -42,6 +43,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
         linear(),
     ).fit(TEXT, ASKED),
     "su": lambda: lw.SUClassifierCV(prior=0.7, cv=2).fit(X, MET),
+    "main": lambda: pair(alphas={"rbf 0.9 pc": [0.1]}).fit(X, ASKED),
+    "kernel means": lambda: lw.SUClassifier(prior=lw.KernelMeanPrior()).fit(X, MET),
 }
 
 
@@ -328,7 +331,6 @@ def test_plain_values_are_no_estimator(tmp_path: Path, sound: dict[str, bytes]) 
         (b"", "is no skops file"),
         (b"PK\x03\x04", "is no skops file"),
         (zipped({"schema.json": b"[" * 1000}), "nested deeper"),
-        (zipped({"schema.json": b"{}", "x.npy": b"junk"}), "a damaged header"),
         (zipped({"schema.json": b'{"__module__": "a; b", "__class__": "c"}'}), "names types"),
         (zipped({"schema.json": bytes(10)}, zipfile.ZIP_DEFLATED), "compressed"),
     ],
@@ -337,6 +339,75 @@ def test_a_damaged_brought_part_is_refused(
     tmp_path: Path, sound: dict[str, bytes], part: bytes, message: str
 ) -> None:
     refuse(tmp_path / "m", with_brought(sound["su"], part), message)
+
+
+def test_arrays_of_a_brought_part_are_looked_at_only_with_trust(
+    tmp_path: Path, sound: dict[str, bytes]
+) -> None:
+    """To read the headers of thousands of arrays takes long, and numpy warns of some."""
+    schema = json.dumps({"__module__": "m", "__class__": "C"}).encode()
+    brought = zipped({"schema.json": schema, "x.npy": b"junk"})
+    content = with_brought(sound["su"], brought)
+    refuse(tmp_path / "m", content, "is refused.*--trust m.C")
+    with pytest.raises(ValueError, match="has an array with a damaged header"):
+        load_model(tmp_path / "m", ["m.C"])
+
+
+@pytest.mark.parametrize("place", [2**40, 2**62, 2**63 - 1])
+def test_a_member_beyond_the_end_is_refused(
+    tmp_path: Path, sound: dict[str, bytes], place: int
+) -> None:
+    content = bytearray(sound["su"])
+    end = content.rindex(b"PK\x05\x06")
+    size, first = struct.unpack("<LL", content[end + 12 : end + 20])
+    (length,) = struct.unpack("<H", content[first + 28 : first + 30])
+    extra = struct.pack("<HHQ", 1, 8, place)  # where the member is, in eight bytes
+    content[end + 12 : end + 16] = struct.pack("<L", size + len(extra))
+    content[first + 42 : first + 46] = b"\xff" * 4
+    content[first + 30 : first + 32] = struct.pack("<H", len(extra))
+    content[first + 46 + length : first + 46 + length] = extra
+    refuse(tmp_path / "m", bytes(content), "has a member 'model.json' beyond its end")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("linear", {"pairing_": "auto"}, "is none of asked, random, free"),
+        ("main", {"width": 1e308}, "width is 1e.308, which it cannot be"),
+        ("main", {"width": 1e-320}, "width is .*, which it cannot be"),
+        ("kernel means", {"tol": 1e-320, "variant": "km1"}, "tol is .*, which it cannot be"),
+        ("linear", {"alphas": []}, "fewer than a model has"),
+        ("su", {"alphas": {"tuple": []}}, "fewer than a model has"),
+        ("su", {"prior": 0.0}, "'prior' parameter"),
+        ("su", {"prior": 1}, "'prior' parameter"),
+        ("trees", {"min_samples_leaf": 2**32}, "is not between 1 and 2147483647"),
+        ("trees", {"max_leaf_nodes": 2**53}, "is not between 2 and 2147483647"),
+        ("trees", {"validation_fraction": 5.0}, "'validation_fraction' parameter"),
+    ],
+)
+def test_parameters_that_no_fit_takes_are_refused_before_a_report_fits_with_them(
+    tmp_path: Path, sound: dict[str, bytes], name: str, values: dict[str, Any], message: str
+) -> None:
+    def change(node: Any) -> None:
+        if isinstance(node, dict) and set(values) <= set(node):
+            node.update(values)
+        for one in node.values() if isinstance(node, dict) else node:
+            if isinstance(one, dict | list):
+                change(one)
+
+    refuse(tmp_path / "m", described(parts_of(sound[name]), change), message)
+
+
+def test_a_prior_of_ten_thousand_classes_for_a_classifier_of_two_is_refused(
+    tmp_path: Path, sound: dict[str, bytes]
+) -> None:
+    """It would take gigabytes when a report fits it again."""
+    settings = {"pairing": "auto", "error_rate": "auto", "level": 0.95, "random_state": 0}
+    prior = {"object": ["PairLikelihoodPrior", {"n_classes": 10_000, **settings}]}
+    content = described(
+        parts_of(sound["su"]), lambda tree: tree["estimator"]["object"][1].update(prior=prior)
+    )
+    refuse(tmp_path / "m", content, "n_classes is not between 2 and 2")
 
 
 @pytest.mark.slow

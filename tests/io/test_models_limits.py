@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -355,3 +356,100 @@ def test_names_of_types_that_no_sentence_can_hold_are_refused(names: list[str]) 
     with pytest.raises(UnfitError, match="names types that cannot be") as refused:
         types_in(content)
     assert len(str(refused.value)) < 200
+
+
+def pipelines(inner: Any, depth: int) -> Any:
+    """Return a part inside so many pipelines of one step each."""
+    for _ in range(depth):
+        inner = {"object": ["Pipeline", {"steps": [{"tuple": ["step", inner]}]}]}
+    return inner
+
+
+def test_pipelines_in_pipelines_that_are_asked_a_million_times_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    """Each asks all its steps, the first and the last twice: a level takes three times as long."""
+    forged = Forged(sound["su"])
+    forged.tree["estimator"] = pipelines(forged.estimator, 4)
+    (tmp_path / "m").write_bytes(forged.content)
+    assert load_model(tmp_path / "m").estimator.predict(X).size == len(X)
+    forged.tree["estimator"] = pipelines(forged.estimator, 12)
+    refuse(tmp_path / "m", forged.content, "more parts inside each other than a model has")
+
+
+def test_data_frames_of_many_columns_from_many_steps_are_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    """A hundred of a quarter of a million columns take half a minute for one row."""
+    width = 100_000
+    forged = Forged(sound["linear"])
+    forged.tree["features"] = [f"c{number}" for number in range(width)]
+    classifier, features = find(forged.estimator, "pairing_"), find(forged.estimator, "mean")
+    steps, scaler = find(forged.estimator, "steps")["steps"], find(forged.estimator, "mean_")
+    for table, names in (
+        (classifier, ("coef_", "intercept_")),
+        (scaler, ("mean_", "var_", "scale_")),
+    ):
+        for name in names:
+            del forged.parts[f"arrays/{table.pop(name)['array']}.npy"]
+    classifier["n_features_in_"] = width
+    forged.put(features["mean"], np.zeros(width))
+    forged.put(features["scale"], np.ones(width))
+    forged.put(classifier["weights_"], np.ones((width + 1, 1)))
+    scaler.update(dict.fromkeys(("mean_", "var_", "scale_")), with_mean=False, with_std=False)
+    scaler.update(n_features_in_=width, n_samples_seen_=2)
+    scaler["_sklearn_output_config"] = {"table": {"transform": "pandas"}}
+    steps[1:1] = [{"tuple": [f"{number}", steps[0]["tuple"][1]]} for number in range(10)]
+    refuse(tmp_path / "m", forged.content, "makes more columns than a model has")
+
+
+def test_an_encoder_of_more_columns_than_a_model_has_is_refused(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    forged = Forged(sound["dummies"])
+    encoder = find(forged.estimator, "categories_")
+    for node in encoder["categories_"]:
+        del forged.parts[f"arrays/{node['array']}.npy"]
+    encoder["categories_"] = [{"names": ["a"]}] * 20_000
+    encoder["n_features_in_"] = 20_000
+    refuse(tmp_path / "m", forged.content, "categories_ has 20,000 items, more than a model has")
+
+
+def test_categories_in_numbers_are_compared_all_at_once(
+    tmp_path: Path, sound: dict[str, Parts]
+) -> None:
+    """A file holds a hundred million of them."""
+    forged = Forged(sound["dummies"])
+    encoder = find(forged.estimator, "categories_")
+    known = [node["array"] for node in encoder["categories_"]]
+    many = np.arange(65_536, dtype=np.uint16)
+    encoder["categories_"] = [forged.add(many) for _ in range(800)]
+    for number in known:
+        del forged.parts[f"arrays/{number}.npy"]
+    encoder["n_features_in_"] = 800
+    begun = time.process_time()
+    refuse(tmp_path / "m", forged.content, "has a part 'dummies' of other columns")
+    assert time.process_time() - begun < 1.5
+
+
+def test_more_nodes_than_a_model_has_are_refused(tmp_path: Path, sound: dict[str, Parts]) -> None:
+    """The form in which scikit-learn has them takes several times the memory."""
+    forged = Forged(sound["trees"])
+    trees = find(forged.estimator, "sizes")
+    forged.put(trees["value"], np.zeros(3_000_000))
+    refuse(tmp_path / "m", forged.content, "value has the shape.*larger than a model has it")
+
+
+def test_characters_that_take_four_bytes_each_are_not_decoded() -> None:
+    texts = b",".join(['"\U0001f600abcd"'.encode()] * 100_000)
+    with pytest.raises(UnfitError, match="no JSON text"):
+        parse_json(b"[" + texts + b"]")
+    assert parse_json(rb'["\ud83d\ude00 \u00e9"]') == ["\U0001f600 \u00e9"]
+
+
+def test_the_description_of_a_brought_part_is_shorter_than_that_of_a_model() -> None:
+    """It is read beside arrays that may fill the file."""
+    schema = b'{"__module__": "m", "__class__": "C", "content": [' + b"1," * 600_000 + b"1]}"
+    assert parse_json(schema)["__class__"] == "C"
+    with pytest.raises(UnfitError, match="more parts than a model needs"):
+        types_in(zipped({"schema.json": schema}))

@@ -34,6 +34,7 @@ from likewise.cli.terminal import Json, Seed, say, show_json, waiting
 from likewise.cli.wording import option_words
 
 if TYPE_CHECKING:
+    from likewise._types import FloatArray
     from likewise.io import Inputs
     from likewise.report.label_free import LabelFreeReport
 
@@ -93,7 +94,7 @@ def report(
         of_fit = {"--classes": classes, "--pairing": pairing, "--errors": errors}
         both = "and --model do not go together: leave it out, since a model knows it."
         refuse_given({**of_columns, **of_fit}, both)
-        pipeline, inputs, as_fitted = _load(model, table, pairs, trust or ())
+        pipeline, inputs, as_fitted, scores = _load(model, table, pairs, trust or ())
     # One block for both, so that pairs without a signal are told once: by the error.
     with waiting("Judging"), option_words(inputs.id_of) as warnings:
         if model is None:
@@ -101,6 +102,7 @@ def report(
         X, y = _transformed(pipeline, inputs, as_fitted)
         if model is not None:
             check_made(model, table, X)
+            check_made(model, table, scores)
         found = _judge(pipeline, X, y, level=level, same_pairs=same_pairs, seed=seed)
     suspects = first_suspects(pipeline[-1], inputs)
     facts = {
@@ -148,11 +150,12 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
 
 def _load(
     model: Path, table: Path, pairs: Path, trusted: Sequence[str]
-) -> "tuple[Any, Inputs, AsFitted]":
-    """Return the pipeline of a model, what it is judged by, and what gives rows their names."""
+) -> "tuple[Any, Inputs, AsFitted, FloatArray]":
+    """Return the pipeline of a model, what it is judged by, what gives rows their names, scores."""
     from likewise.io import load_model
 
     loaded = load_model(model, trusted)  # first: what is refused should cost no more than that
+    import numpy as np
     from sklearn.pipeline import Pipeline, make_pipeline
 
     inputs = read_inputs_of(loaded, table, pairs)
@@ -162,7 +165,7 @@ def _load(
     with naming_model(model, table):
         scores = confidence(pipeline, loaded.as_fitted(inputs.X))
     check_finite(scores, model, inputs.table)
-    return pipeline, inputs, loaded.as_fitted
+    return pipeline, inputs, loaded.as_fitted, np.column_stack(list(scores.values()))
 
 
 def _transformed(pipeline: Any, inputs: "Inputs", as_fitted: AsFitted) -> tuple[Any, Any]:

@@ -92,7 +92,9 @@ def save_model(path: PathName, model: Model) -> None:
     """
     try:
         with _archived(model) as archive:
-            _read(archive)
+            found, _ = _read(archive)
+            if found.brought is None:
+                found.built()
             content = archive.content
     except UnfitError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from error

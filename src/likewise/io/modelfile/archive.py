@@ -79,7 +79,7 @@ class Archive:
             raise NotAnArchiveError("its directory cannot be read") from error
         self.sizes: dict[str, int] = {}
         for member in members:
-            self._check_member(member)
+            self._check_member(member, size)
             self.sizes[member.filename] = member.file_size
         if sum(self.sizes.values()) > size:
             raise UnfitError("has members that are larger than the file")
@@ -140,7 +140,7 @@ class Archive:
         self._zip.close()
         self._stream.close()
 
-    def _check_member(self, member: zipfile.ZipInfo) -> None:
+    def _check_member(self, member: zipfile.ZipInfo, size: int) -> None:
         name = member.filename
         if name in self.sizes:
             raise UnfitError(f"has two members called {_short(name)}")
@@ -148,6 +148,8 @@ class Archive:
             raise UnfitError(f"has a member {_short(name)} that is compressed or encrypted")
         if member.compress_size != member.file_size:
             raise UnfitError(f"has a member {_short(name)} of two sizes")
+        if member.header_offset + member.file_size > size:
+            raise UnfitError(f"has a member {_short(name)} beyond its end")
 
     def check_names(self, expected: set[str]) -> None:
         """Raise unless the members are those that are expected, by name.
@@ -217,16 +219,20 @@ def _check_whole(name: str, member: IO[bytes], has_all: bool) -> None:
         raise UnfitError(f"is cut short in its member {_short(name)}")
 
 
-def parse_json(content: bytes) -> Any:
+def parse_json(content: bytes, *, share: int = 1) -> Any:
     """Return what a JSON text says, if it is short and flat enough to be read at no risk.
+
+    It is ASCII, as we write it: one other character in a text makes four bytes of each.
 
     Parameters
     ----------
     content : bytes
+    share : int
+        How many times less than the whole model's it may be.
     """
-    if len(content) > _LONGEST_JSON:
+    if len(content) > _LONGEST_JSON // share:
         raise UnfitError(f"has more text ({len(content):,} bytes) than a model needs")
-    if max(content.count(b","), content.count(b'"') // 2) > _MOST_COMMAS:
+    if max(content.count(b","), content.count(b'"') // 2) > _MOST_COMMAS // share:
         raise UnfitError("has more parts than a model needs")
     marks = _TEXT.sub(b"", content)
     brackets = _BRACKET.findall(marks)
@@ -239,7 +245,7 @@ def parse_json(content: bytes) -> Any:
             raise UnfitError("is nested deeper than a model is")
     try:
         return json.loads(
-            content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_distinct
+            content.decode("ascii"), parse_constant=_refuse, object_pairs_hook=_distinct
         )
     except (ValueError, RecursionError) as error:
         if isinstance(error, UnfitError):

@@ -22,6 +22,10 @@ _HOME = "sklearn.ensemble._hist_gradient_boosting"
 _MOST_ROUNDS = 10_000
 _MOST_TREES = 20_000
 """Each is an object of its own, and is asked about every row."""
+_MOST_NODES = 2_000_000
+"""Of all trees together: scikit-learn needs several times the memory of the file."""
+_LARGEST_COUNT = 2**31 - 1
+"""Of nodes or rows in parameters, which scikit-learn holds in four bytes."""
 _FIELDS = {
     "value": "<f8",
     "count": "<u4",
@@ -40,7 +44,10 @@ _FIELDS = {
 _TREES = Table(
     {
         "sizes": Array((None, "trees"), ("<i8",), low=1, most=_MOST_TREES),
-        **{name: Array(("nodes",), (dtype,), any_value=True) for name, dtype in _FIELDS.items()},
+        **{
+            name: Array(("nodes",), (dtype,), any_value=True, most=_MOST_NODES)
+            for name, dtype in _FIELDS.items()
+        },
     }
 )
 
@@ -124,9 +131,9 @@ def _bin_mapper(n_columns: int, max_bins: int) -> Any:
 _PARAMETERS: dict[str, Kind] = {
     "learning_rate": POSITIVE,
     "max_iter": Whole(1, _MOST_ROUNDS),
-    "max_leaf_nodes": OneOf((NOTHING, Whole(2))),
-    "max_depth": OneOf((NOTHING, Whole(1))),
-    "min_samples_leaf": Whole(1),
+    "max_leaf_nodes": OneOf((NOTHING, Whole(2, _LARGEST_COUNT))),
+    "max_depth": OneOf((NOTHING, Whole(1, _LARGEST_COUNT))),
+    "min_samples_leaf": Whole(1, _LARGEST_COUNT),
     "l2_regularization": Number(0.0),
     "max_features": Number(0.0, 1.0, above=True),
     "max_bins": Whole(2, 255),

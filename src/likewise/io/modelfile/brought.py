@@ -60,6 +60,8 @@ _HARMLESS_READERS = frozenset(
         "TypeNode",
     }
 )
+_SHARE = 4
+"""Of a model's text: arrays beside it take memory too."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _MOST_NAMES = 200
 _LONGEST_NAMES = 10_000
@@ -90,16 +92,21 @@ def types_in(content: bytes) -> list[str]:
     """
     try:
         with Archive(io.BytesIO(content), len(content)) as archive:
-            names = set(_names(parse_json(archive.read("schema.json"))))
-            for member, size in archive.sizes.items():
-                if member.endswith(".npy"):
-                    _check_array(archive.read(member, _HEADER_LIMIT), size)
+            names = set(_names(parse_json(archive.read("schema.json"), share=_SHARE)))
     except NotAnArchiveError as error:
         raise UnfitError("is no skops file") from error
     is_short = len(names) <= _MOST_NAMES and sum(map(len, names)) <= _LONGEST_NAMES
     if not is_short or not all(_NAME.fullmatch(name) for name in names):
         raise UnfitError("names types that cannot be")
     return sorted(names - _HARMLESS)
+
+
+def _check_arrays(content: bytes) -> None:
+    """Check the headers of arrays, which numpy takes long for if there are many."""
+    with Archive(io.BytesIO(content), len(content)) as archive:
+        for member, size in archive.sizes.items():
+            if member.endswith(".npy"):
+                _check_array(archive.read(member, _HEADER_LIMIT), size)
 
 
 def _check_array(start: bytes, size: int) -> None:
@@ -150,7 +157,10 @@ def load_brought(content: bytes, trusted: Sequence[str]) -> list[Any]:
 
     try:
         with warnings.catch_warnings(action="ignore"):
+            _check_arrays(content)
             found = skops.io.loads(content, trusted=list(trusted))
+    except UnfitError:
+        raise
     except Exception as error:
         raise UnfitError(f"cannot be read ({first_line(error)[:200]})") from error
     if not isinstance(found, list):

@@ -8,6 +8,7 @@ __all__ = [
     "FITTED_COLUMNS",
     "MOST_CLASSES",
     "MOST_COLUMNS",
+    "MOST_ENCODED_COLUMNS",
     "NOTHING",
     "OUTPUT",
     "POSITIVE",
@@ -16,8 +17,10 @@ __all__ = [
 ]
 
 MOST_CLASSES = 10_000
-MOST_COLUMNS = 250_000
+MOST_COLUMNS = 100_000
 """Of a table, and between steps: to check the names of far more would fill the memory."""
+MOST_ENCODED_COLUMNS = 5_000
+"""Of one encoder, which goes through them one by one."""
 
 NOTHING = Nothing()
 POSITIVE = Number(0.0, above=True)

@@ -10,7 +10,6 @@ from likewise.io.modelfile.common import (
     MOST_COLUMNS,
     NOTHING,
     OUTPUT,
-    POSITIVE,
     SEED,
 )
 from likewise.io.modelfile.composites import Brought, Items, OneOf, Tuple
@@ -38,6 +37,8 @@ _MOST_DUMMIES = 20
 _MOST_STEPS = 1000
 _MOST_GROWTH = 1000
 """Columns that parts may make of one, by having it several times."""
+_MOST_ASKED = 40_000
+"""Questions to parts inside each other, of which a tenth of a second answers thousands."""
 
 # --- our own features ----------------------------------------------------------------------------
 
@@ -52,7 +53,7 @@ _RADIAL = Type(
     "likewise.scores.features",
     "RadialFeatures",
     parameters={
-        "width": POSITIVE,
+        "width": Number(1e-6, 1e6),
         "principal": Flag(),
         "n_components": Whole(1, 10_000_000),
         "random_state": SEED,
@@ -144,14 +145,18 @@ def is_classifier(value: Any) -> bool:
     return isinstance(inner, BroughtPart)
 
 
-def flow(part: Any, columns: int | None) -> int | None:
+def flow(part: Any, columns: int | None, frames: list[int]) -> int | None:
     """Return how many columns a fitted part gives if so many come to it; raise if far too many.
+
+    Data frames need far more time than arrays: all together have no more columns than a table.
 
     Parameters
     ----------
     part : Record, name of a way to treat columns, or brought part
     columns : int or None
         None where it is not known.
+    frames : list of int
+        Columns of the data frames that parts make, which are added to it.
     """
     if part in ("passthrough", None):
         return columns
@@ -160,15 +165,18 @@ def flow(part: Any, columns: int | None) -> int | None:
     values, given = part.values, part.width[1]
     if part.type is PIPELINE:
         for _, step in values["steps"]:
-            columns = flow(step, columns)
+            columns = flow(step, columns, frames)
         return columns
     if part.type is _UNION:
-        given = _sum([flow(one, columns) for _, one in values["transformer_list"]])
+        given = _sum([flow(one, columns, frames) for _, one in values["transformer_list"]])
     elif part.type is _TABLE_OF_COLUMNS:
-        given = _sum([flow(one, len(chosen)) for _, one, chosen in values["transformers_"]])
+        given = _sum([flow(one, len(chosen), frames) for _, one, chosen in values["transformers_"]])
     for name in ("feature_map_", "transformer", "estimator"):  # of our own types
-        flow(values.get(name), columns)
-    expect(given is None or given <= MOST_COLUMNS, "makes more columns than a model has")
+        flow(values.get(name), columns, frames)
+    if values.get("_sklearn_output_config", {}).get("transform", "default") != "default":
+        frames.append(given or 0)
+    most = max(given or 0, sum(frames))
+    expect(most <= MOST_COLUMNS, "makes more columns than a model has")
     return given
 
 
@@ -192,6 +200,28 @@ def _growth(part: Any) -> int:
 def _check_growth(parts: list[Any], total: Callable[[Iterable[int]], int]) -> None:
     growth = total(_growth(one[1]) for one in parts)
     expect(growth <= _MOST_GROWTH, "makes more columns than a model has")
+    n_asked = _n_asked_of(parts, is_chain=total is prod)
+    expect(n_asked <= _MOST_ASKED, "has more parts inside each other than a model has")
+
+
+def _n_asked(part: Any) -> int:
+    """Return how many parts are asked what they take, if one is asked.
+
+    scikit-learn asks the first and the last step of a pipeline once more, and every part of a union
+    twice; these ask theirs.
+    """
+    if not isinstance(part, Record):
+        return 1
+    for name in ("steps", "transformer_list", "transformers_", "transformers"):
+        if name in part.values:
+            return 1 + _n_asked_of(part.values[name], is_chain=name == "steps")
+    return 1
+
+
+def _n_asked_of(parts: list[Any], is_chain: bool) -> int:
+    each = [_n_asked(one[1]) for one in parts]
+    again = each[:1] + each[-1:] if is_chain else each
+    return sum(each) + sum(again)
 
 
 def _check_names(parts: list[Any]) -> None:

@@ -33,11 +33,12 @@ _CLASS_OF_PAIRS = Text(("majority", "minority"))
 _ERROR_RATE = OneOf((Text(("auto",)), Number(0.0, math.nextafter(0.5, 0.0))))
 _INTERVAL = Tuple((SHARE, SHARE))
 _LEVEL = Number(0.0, math.nextafter(1.0, 0.0), above=True)
-_PAIRING = Text(("auto", "asked", "random", "free"))
+_FOUND_PAIRING = Text(("asked", "random", "free"))
+_PAIRING = Text(("auto", *_FOUND_PAIRING.choices))
 _PENALTIES = OneOf(
     (
-        Items(POSITIVE, most=1000),
-        Items(POSITIVE, as_tuple=True, most=1000),
+        Items(POSITIVE, most=1000, least=1),
+        Items(POSITIVE, as_tuple=True, most=1000, least=1),
         Array(("alphas",), ("<f8", "<f4", "<i8", "<i4"), low=0.0, above=True, most=1000),
     )
 )
@@ -152,7 +153,7 @@ _PRIORS = (
         "prior.pair_likelihood",
         "PairLikelihoodPrior",
         parameters={
-            "n_classes": Whole(2, MOST_CLASSES),
+            "n_classes": Whole(2, 2),  # of a classifier that knows two
             "pairing": _PAIRING,
             "error_rate": _ERROR_RATE,
             "level": _LEVEL,
@@ -173,7 +174,7 @@ _PRIORS = (
             "variant": Text(("km1", "km2")),
             "lambda_left": Number(1.0, 1e6),
             "lambda_right": Number(1.0, 1e6),
-            "tol": POSITIVE,
+            "tol": Number(1e-12),
             "standardize": Flag(),
         },
         derived=_FITTED_PRIOR | {"progress", "estimates_", "kappa_", "result_", "n_iter_"},
@@ -322,7 +323,7 @@ _PAIR_CLASSIFIER = _own(
     },
     fitted={
         "pairing_test_": OneOf((NOTHING, _only(_PAIRING_TEST))),
-        "pairing_": _PAIRING,
+        "pairing_": _FOUND_PAIRING,
         "feature_map_": _only(_MAP),
         "features_": Text(),
         "alpha_": OneOf((NOTHING, POSITIVE)),

@@ -12,6 +12,7 @@ from likewise.io.modelfile.boosting import GRADIENT_BOOSTING
 from likewise.io.modelfile.common import (
     FITTED_COLUMNS,
     MOST_CLASSES,
+    MOST_ENCODED_COLUMNS,
     NOTHING,
     OUTPUT,
     POSITIVE,
@@ -149,7 +150,7 @@ _PCA = _transformer(
     "decomposition._pca",
     "PCA",
     {
-        "n_components": OneOf((NOTHING, Whole(0), Number(0.0, 1.0), Text(("mle",)))),
+        "n_components": OneOf((NOTHING, Whole(1), Number(0.0, 1.0), Text(("mle",)))),
         "whiten": Flag(),
         "svd_solver": Text(("auto", "full", "covariance_eigh", "arpack", "randomized")),
         "random_state": SEED,
@@ -206,7 +207,7 @@ _ONE_HOT = _transformer(
     "OneHotEncoder",
     {"sparse_output": Flag(), "handle_unknown": Text(("error", "ignore"))},
     # Codes of numbers are found by bisection: out of order they would lie outside the table.
-    {"categories_": Items(Labels(ascending=True), name="columns")},
+    {"categories_": Items(Labels(ascending=True), name="columns", most=MOST_ENCODED_COLUMNS)},
     derived=frozenset(
         {"_infrequent_enabled", "_drop_idx_after_grouping", "drop_idx_", "_n_features_outs"}
     ),

@@ -152,7 +152,7 @@ class ReadModel:
         n_columns : int
         """
         with within("estimator"):
-            flow(self.record, n_columns)
+            flow(self.record, n_columns, [])
 
     @property
     def takes_text(self) -> bool:

@@ -27,6 +27,7 @@ from likewise.io.modelfile.contract import (
     is_tagged,
 )
 from likewise.io.modelfile.failures import UnfitError, within
+from likewise.io.wording import first_line
 
 __all__ = ["Of", "Record", "Type", "Unfitted", "build", "type_name"]
 
@@ -250,7 +251,22 @@ def build(value: Any, brought: list[Any]) -> Any:
     found = object.__new__(kind)
     # Also of frozen data classes, whose attributes are there too.
     found.__dict__.update({**_defaults(kind), **whole})
+    _check_parameters(found)
     return found
+
+
+def _check_parameters(built: Any) -> None:
+    """Refuse parameters that no fit takes, by the table that every estimator has of its own."""
+    from likewise._sklearn import InvalidParameterError, validate_parameter_constraints
+
+    constraints = getattr(built, "_parameter_constraints", None)
+    if constraints is None:
+        return
+    name = type(built).__name__
+    try:
+        validate_parameter_constraints(constraints, built.get_params(deep=False), name)
+    except InvalidParameterError as error:
+        raise UnfitError(f"cannot have been fitted ({first_line(error)})") from error
 
 
 def type_name(kind: type) -> str:

@@ -277,7 +277,7 @@ class Labels:
         expect(self.numbers, "holds numbers instead of names")
         found = self._numbers().read(node, source, scope)
         expect(found.size > 0, "holds nothing")
-        self._check_order(found.tolist())
+        self._check_order_of_numbers(found)
         return found
 
     def _numbers(self) -> Array:
@@ -297,7 +297,14 @@ class Labels:
             scope.agree(self.name, len(names))
         return list(names)
 
-    def _check_order(self, names: list[Any]) -> None:
+    def _check_order_of_numbers(self, numbers: NDArray[Any]) -> None:
+        """Check numbers all at once: there may be a hundred million in all."""
+        if self.ascending:
+            expect(bool(np.all(numbers[:-1] < numbers[1:])), "is not sorted")
+        else:
+            expect(np.unique(numbers).size == numbers.size, "holds a name twice")
+
+    def _check_order(self, names: list[str]) -> None:
         expect(len(set(names)) == len(names), "holds a name twice")
         if self.ascending:
             pairs = pairwise(names)
