@@ -211,7 +211,7 @@ def test_columns_that_are_chosen_too_often_are_refused(
 ) -> None:
     forged = Forged(sound["dummies"])
     columns = find(forged.estimator, "transformers_")
-    width = 200_000
+    width = 80_000
     passed = find(columns["transformers_"][0], "n_features_in_")
     passed["n_features_in_"] = width
     columns["transformers_"][0]["tuple"][2] = [0] * width

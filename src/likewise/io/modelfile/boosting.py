@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from likewise._sklearn import bin_mapper, boosting_loss, boosting_tree
 from likewise.io.modelfile.common import FITTED_COLUMNS, NOTHING, POSITIVE, SEED
 from likewise.io.modelfile.composites import OneOf, Table
 from likewise.io.modelfile.contract import Kind, expect
@@ -80,6 +79,8 @@ def _finished(values: Values) -> Values:
     """Return all attributes, private ones as a fit without categories leaves them."""
     from sklearn.preprocessing import LabelEncoder
 
+    from likewise._sklearn import boosting_loss
+
     trees = values["trees"]
     kept = {name: value for name, value in values.items() if name != "trees"}
     encoder = LabelEncoder()
@@ -101,6 +102,8 @@ def _finished(values: Values) -> Values:
 
 
 def _predictors(trees: Values) -> list[list[Any]]:
+    from likewise._sklearn import boosting_tree
+
     tree_predictor, node = boosting_tree()
     nodes = np.zeros(trees["value"].size, dtype=node)
     for name in _FIELDS:
@@ -120,6 +123,8 @@ def _predictors(trees: Values) -> list[list[Any]]:
 
 def _bin_mapper(n_columns: int, max_bins: int) -> Any:
     """Return what tells trees that no column has categories; bins are needed in a fit only."""
+    from likewise._sklearn import bin_mapper
+
     mapper = bin_mapper(max_bins + 1)
     mapper.is_categorical_ = np.zeros(n_columns, dtype=np.uint8)
     mapper.bin_thresholds_ = [np.zeros(0)] * n_columns
