@@ -246,6 +246,20 @@ def test_wrong_answers_are_seen_and_can_be_checked_again() -> None:
     assert np.mean(wrong) > 0.6
 
 
+def test_an_error_rate_that_is_too_high_does_not_spoil_the_classifier() -> None:
+    """With a rate of nearly one half, the best scores are those that say nothing."""
+    X, y = gaussians()
+    asker = QuickAsker(X, random_state=0)
+    asker._fitter.close()
+    ask(asker, y, 60, error_rate=0.1)
+    asker._error_rate = 0.45
+    asker._fit()
+    clf = asker.classifier_
+    assert clf is not None
+    assert share_right(clf.predict(X), y) > 0.85
+    assert clf.error_rate_ < 0.2
+
+
 def test_scores_are_used_before_answers_speak_for_them_clearly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

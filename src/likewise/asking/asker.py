@@ -364,9 +364,11 @@ class Asker:
         same, different = self._statements()
         X, y = self._table, pack(np.empty((self._n_rows, 0)), same, different)[1]
         classifier = self._fitted(X, y, 0.0)
-        erring = self._fitted(X, y, max(self._error_rate, _USUAL))
-        if classifier is None or is_better(erring, classifier):
-            classifier = erring
+        # The rate that answers showed may be too high, and then no boundary is worth learning.
+        for rate in sorted({_USUAL, max(self._error_rate, _USUAL)}):
+            erring = self._fitted(X, y, rate)
+            if classifier is None or is_better(erring, classifier):
+                classifier = erring
         assert classifier is not None  # noqa: S101 - nothing contradicts where answers may be wrong
         if self.classifier_ is not None and classifier.pair_information_.value <= 0:
             return  # answers near the boundary may hide for a while what earlier ones showed

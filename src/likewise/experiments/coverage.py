@@ -278,7 +278,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     outcome="accuracy",
     full=Plan(SOURCES, tuple(SETTINGS), 20, {"n": SIZES, "prior": PRIORS}, first=UNSEEN),
-    quick=Plan(("gaussians",), tuple(SETTINGS), 2, {"n": (100,), "prior": (0.7,)}),
+    quick=Plan(("gaussians",), tuple(SETTINGS), 2, {"n": (100,), "prior": (0.7,)}, first=UNSEEN),
     methods=SETTINGS,
     sections=sections,
     by_name_only=True,
