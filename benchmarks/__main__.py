@@ -46,8 +46,9 @@ def main() -> int:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=_COMMAND,
-        description="Measure speed and memory against named rivals. A full run of all benchmarks "
-        "replaces RESULTS.md; any other run only prints. The exit code is 1 if a limit is missed.",
+        description="Measure speed and memory against named competitors. A full run of all "
+        "benchmarks replaces RESULTS.md; any other run only prints. The exit code is 1 if a limit "
+        "is missed.",
     )
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHMARKS)}; default all"

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from scipy.stats import norm
 
 from likewise.datasets import make_gaussians, sample_statements, sample_su
 from likewise.experiments.coverage import LEVEL, SETTINGS, _narrowest, measure
-from likewise.experiments.coverage_page import coverages, sections
+from likewise.experiments.coverage_page import coverages, plot, sections
 from likewise.experiments.runner import Record
 
 _GRID = np.linspace(0.5, 0.95, 451)
@@ -45,11 +46,22 @@ def test_intervals_that_hold_the_truth_are_counted_by_cell() -> None:
 def test_a_report_shows_coverage_and_false_alarms() -> None:
     noise = {"signal": False, "pairing_rejected": None, "intervals": None, "narrowest": None}
     records = [_record(0, 0.6, 0.8), _record(0, 0.0, 1.0, method="noise", **noise)]
-    by_setting, by_cell, tests = (section.tables[0] for section in sections(records))
+    by_setting, tests = (section.tables[0] for section in sections(records))
     assert by_setting.rows[0][3].text.startswith("100 (2 to 100) of 1")
-    assert len(by_cell.rows) == 1
+    assert by_setting.rows[0][4].text == ""
     assert [row[0].text for row in tests.rows] == ["asked", "noise"]
     assert tests.rows[1][2].text.startswith("0 (")
+
+
+def test_cells_of_enough_trials_are_shown_by_themselves() -> None:
+    records = [_record(trial, 0.6, 0.8 if trial else 0.65) for trial in range(20)]
+    records.append(_record(0, 0.6, 0.8, dataset="magic"))
+    by_setting, by_cell, _ = (section.tables[0] for section in sections(records))
+    assert by_setting.rows[0][4].text == "95 (gaussians, 0.7)"
+    assert [row[2].text for row in by_cell.rows] == ["gaussians"]
+    (panel,) = plot(coverages(records)).axes
+    dots = [one for one in panel.collections if isinstance(one, PathCollection)]
+    assert [np.asarray(one.get_offsets())[0, 1] for one in dots] == [95.0]
 
 
 def _along(rows: Any) -> Any:

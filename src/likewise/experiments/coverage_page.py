@@ -16,11 +16,14 @@ from likewise.experiments.statistics import group
 from likewise.pages.document import Cell, Picture, Section, Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Coverage", "coverages", "plot", "sections"]
 
 _CELL = ("method", "dataset", "n", "prior")
+_ENOUGH = 20
+"""Trials from which on a cell is shown by itself: the share of fewer is anything."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +116,20 @@ def sections(records: Sequence[Record]) -> list[Section]:
     list of Section
     """
     found = coverages(records)
-    pictures = (Picture("Coverage of every cell, by setting.", lambda: plot(found)),)
+    cells = [one for one in found if one.trials >= _ENOUGH]
+    caption = "Coverage by setting, with its 95 % interval; small dots are single cells."
+    pictures = (Picture(caption, lambda: plot(found)),)
     paragraphs = (
         "Every interval is a nominal 90 % interval. A cell is a source, a setting, a number of "
         "statements and a prior. In brackets: the exact (Clopper-Pearson) 95 % interval of the "
-        "share. Intervals that a report does not give, since there is no signal, do not count.",
+        "share. Intervals that a report does not give, since there is no signal, do not count. "
+        "Where the classes are equally large, the majority class's interval starts at one half, "
+        "and holds it nearly always.",
     )
+    of_cells = [Section("Cells", ("Every cell by itself.",), (_by_cell(cells),), ())]
     return [
         Section("Intervals", paragraphs, (_by_setting(found),), pictures if found else ()),
-        Section("Cells", ("Every cell by itself.",), (_by_cell(found),), ()),
+        *(of_cells if cells else []),
         Section("Tests", ("How often tests raise an alarm.",), (_tests(records),), ()),
     ]
 
@@ -133,14 +141,18 @@ def _by_setting(found: Sequence[Coverage]) -> Table:
         own = [one for one in found if (one.quantity, one.method, one.n) == (quantity, method, n)]
         hits, trials = sum(one.hits for one in own), sum(one.trials for one in own)
         ratios = [one.ratio for one in own if one.ratio is not None]
-        worst = min(own, key=lambda one: one.share)
+        worst = min(
+            (one for one in own if one.trials >= _ENOUGH), key=lambda one: one.share, default=None
+        )
         rows.append(
             (
                 Cell(quantity),
                 Cell(method),
                 Cell(str(n), float(n)),
                 _share_cell(hits, trials),
-                Cell(
+                Cell("")
+                if worst is None
+                else Cell(
                     f"{100 * worst.share:.0f} ({worst.dataset}, {worst.prior:g})",
                     100 * worst.share,
                 ),
@@ -198,10 +210,16 @@ def _tests(records: Sequence[Record]) -> Table:
 def _share_cell(hits: int, trials: int) -> Cell:
     if not trials:
         return Cell("")
-    low = beta.ppf(0.025, hits, trials - hits + 1) if hits else 0.0
-    high = beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1.0
+    low, high = _exact(hits, trials)
     share = 100 * hits / trials
     return Cell(f"{share:.0f} ({100 * low:.0f} to {100 * high:.0f}) of {trials}", share)
+
+
+def _exact(hits: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share by Clopper and Pearson."""
+    low = beta.ppf(0.025, hits, trials - hits + 1) if hits else 0.0
+    high = beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1.0
+    return float(low), float(high)
 
 
 def _number(value: float | None, digits: int) -> Cell:
@@ -228,7 +246,7 @@ def plot(found: Sequence[Coverage]) -> "Figure":
         methods,
         xlabel="statements",
         ylabel="coverage of a nominal 90 % interval, %",
-        heading="Dots: sources and priors",
+        heading="Coverage of nominal 90 % intervals",
     )
     sizes = sorted({one.n for one in found})
     for panel, method in zip(axes, methods, strict=True):
@@ -237,15 +255,37 @@ def plot(found: Sequence[Coverage]) -> "Figure":
         for place, quantity in enumerate(quantities):
             own = [one for one in found if (one.method, one.quantity) == (method, quantity)]
             if own:
-                panel.scatter(
-                    [sizes.index(one.n) + 0.15 * (place - 1.5) for one in own],
-                    [100 * one.share for one in own],
-                    s=14,
-                    alpha=0.6,
-                    color=colors[quantity],
-                    label=quantity,
-                )
+                _draw_quantity(panel, own, sizes, 0.15 * (place - 1.5), quantity, colors[quantity])
         panel.set_xticks(range(len(sizes)), [str(size) for size in sizes])
         panel.set_ylim(0, 104)
     legend_of_all(figure, axes)
     return figure
+
+
+def _draw_quantity(
+    panel: "Axes",
+    own: Sequence[Coverage],
+    sizes: Sequence[int],
+    shift: float,
+    label: str,
+    color: str,
+) -> None:
+    """Draw cells of enough trials as dots, and all cells of a size together with an error bar."""
+    cells = [one for one in own if one.trials >= _ENOUGH]
+    places = [sizes.index(one.n) + shift for one in cells]
+    panel.scatter(places, [100 * one.share for one in cells], s=10, alpha=0.4, color=color)
+    for size in sizes:
+        of_size = [one for one in own if one.n == size]
+        trials, hits = sum(one.trials for one in of_size), sum(one.hits for one in of_size)
+        if trials:
+            share, ends = hits / trials, np.array(_exact(hits, trials))
+            panel.errorbar(
+                sizes.index(size) + shift,
+                100 * share,
+                yerr=100 * np.abs(ends - share)[:, None],
+                fmt="o",
+                ms=5,
+                capsize=2,
+                color=color,
+                label=label if size == min(one.n for one in own) else None,
+            )
