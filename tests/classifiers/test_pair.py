@@ -96,9 +96,10 @@ def test_probabilities_are_calibrated(draw_waveform: Draw) -> None:
         assert positive[inside].mean() == pytest.approx(probabilities[inside, 1].mean(), abs=0.08)
 
 
-def test_at_one_half_the_interval_of_the_prior_starts_at_one_half(draw_waveform: Draw) -> None:
+def test_at_one_half_either_class_may_be_the_majority_class(draw_waveform: Draw) -> None:
     clf = quick().fit(*draw_waveform(400, 400, 0.5, 0).pack())
-    assert clf.prior_interval_[0] == 0.5
+    low, high = clf.prior_interval_
+    assert 0.4 < low < 0.5 < clf.prior_ < high < 0.6
     assert clf.prior_ < 0.6
 
 

@@ -129,6 +129,13 @@ def test_pairs_met_in_one_table_tell_the_prior() -> None:
 
 
 @pytest.mark.usefixtures("linear_only")
+def test_many_pairs_of_one_table_tell_no_more_than_all_its_classes_would() -> None:
+    found = estimate(*draw_table("met", 100, 1500, seed=1).pack(), level=0.9)
+    low, high = found.interval
+    assert high - low > 2 * 1.645 * np.sqrt(found.value * (1 - found.value) / 100)
+
+
+@pytest.mark.usefixtures("linear_only")
 def test_a_narrow_posterior_is_resolved() -> None:
     X, y = draw_gaussians(60_000, 0.8, 0, separation=4.0)
     found = PairMomentPrior(random_state=0).fit(X, y).estimate_

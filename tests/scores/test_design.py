@@ -42,11 +42,19 @@ def test_pull_is_the_adjoint_of_decide(
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_a_constant_column_has_a_scale_of_one(container: Callable[[np.ndarray], Any]) -> None:
+def test_the_scale_of_a_constant_column_is_its_size(container: Callable[[np.ndarray], Any]) -> None:
     rows = np.column_stack([np.full(7, 0.1), np.zeros(7), np.full(7, -1e9), np.arange(7.0)])
     mean, scale = column_moments(container(rows))
     np.testing.assert_allclose(mean, [0.1, 0.0, -1e9, 3.0])
-    np.testing.assert_allclose(scale, [1.0, 1.0, 1.0, 2.0])
+    np.testing.assert_allclose(scale, [1.0, 1.0, 1e9, 2.0])
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_rounding_of_a_constant_column_is_no_signal(container: Callable[[np.ndarray], Any]) -> None:
+    rows = container(np.full((6, 1), 1e120))
+    design = Design(rows, *column_moments(rows))
+    pulled = design.pull(np.array([[0.1], [0.3], [-0.7], [0.9], [-0.2], [-0.4]]))
+    np.testing.assert_allclose(pulled, 0.0, atol=1e-14)
 
 
 def test_a_tiny_unit_is_no_constant_column() -> None:

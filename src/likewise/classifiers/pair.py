@@ -139,7 +139,8 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     prior_ : float, or array of shape (n_classes,)
         Share of class +1 among rows; of every class where there are more than two.
     prior_interval_ : tuple of two floats, or array of shape (n_classes, 2)
-        Interval of `prior_`, at `level`.
+        Interval of `prior_`, at `level`. It reaches to both sides of one half where it is open
+        which class is larger.
     pair_information_ : PairInformation
         Nats per held-out statement, with its standard error. ``pair_information_.p_value()`` tests
         it as if nothing had been chosen; `has_signal_` allows for all that was tried.

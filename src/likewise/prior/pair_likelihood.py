@@ -17,7 +17,7 @@ from likewise.beliefs.fresh import FreshLikelihood
 from likewise.engines.rows import count_positions
 from likewise.prior.base import PriorEstimate
 from likewise.prior.scores import HeldOut, ScoredPrior
-from likewise.search.calibration import calibrate
+from likewise.search.calibration import calibrate, of_majority
 from likewise.search.fitted import Calibrated, calibrated
 from likewise.search.learn import Learned
 from likewise.search.settings import Settings, check_pairing
@@ -47,9 +47,9 @@ class PairLikelihoodPrior(ScoredPrior):
     Attributes
     ----------
     estimate_ : PriorEstimate
-        Its value is the posterior mean under a flat prior on [1/2, 1], its interval the narrowest
-        that holds `level` of the posterior; near 1/2 it touches 1/2. For more than two classes both
-        are arrays, classes by size. ``diagnostics``:
+        Of the majority class. Its value is the posterior mean under a flat prior, its interval the
+        narrowest that holds `level` of the posterior; near 1/2 it starts at 1/2. For more than two
+        classes both are arrays, classes by size. ``diagnostics``:
         ``information`` (nats per held-out pair), ``features``, ``alpha`` (None if the score is a
         sum over several kinds of features), ``n_pairs``, ``n_rows``, and ``notes``.
     prior_ : float, or array of shape (n_classes,)
@@ -106,7 +106,7 @@ class PairLikelihoodPrior(ScoredPrior):
             pairing = "free" if self.pairing == "free" else "random"
             likelihood: Any = FreshLikelihood(others.sample.statements, 2, pairing)
             found = calibrate(others.scores(learned), likelihood)
-            value, interval = found.share, found.interval(self.level)
+            value, interval = found.share, of_majority(*found.interval(self.level))
             if not learned.has_signal:
                 interval = (0.5, 1.0)
         else:
@@ -133,7 +133,7 @@ def _read(found: Calibrated) -> tuple[Any, Any]:
     """Return the share of the majority class; of more than two, those of all, by size."""
     if found.shares.size == 2:
         low, high = map(float, found.intervals[1])
-        return float(found.shares[1]), (low, high)
+        return float(found.shares[1]), of_majority(low, high)
     order = np.argsort(-found.shares, kind="stable")
     return found.shares[order], found.intervals[order]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import to_numpy
@@ -26,7 +27,7 @@ from likewise.prior.latent_classes import (
     profile_log_likelihood,
 )
 from likewise.prior.scores import HeldOut, ScoredPrior
-from likewise.search.calibration import narrowest, power_of
+from likewise.search.calibration import narrowest
 from likewise.search.learn import Learned
 from likewise.statements.labels import WeakLabels, row_sets_of
 from likewise.statements.statements import Statements
@@ -35,6 +36,8 @@ _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
 _HIGHEST = 0.999
 """Largest prior that is tried."""
+_FINE = 4000
+"""Grid points of the posterior where the rows of a table are a sample themselves."""
 _LEAST_SIGNAL = math.sqrt(10.0)
 """Standard errors by which the pairs' covariance must exceed zero. The prior is a ratio over that
 covariance, and ratios over what may be zero are not near normal: the rule for weak instruments asks
@@ -95,8 +98,8 @@ class PairMomentPrior(ScoredPrior):
         """Return the prior that scores tell; see `ScoredPrior`."""
         if others is None:
             counts = _count_cross_fitted(learned)
-            return _estimate(counts, learned, self.level, power_of(learned.likelihood))
-        return _estimate(_count_held_out(learned, others), learned, self.level, 1.0)
+            return _estimate(counts, learned, self.level)
+        return _estimate(_count_held_out(learned, others), learned, self.level)
 
 
 def _count_cross_fitted(learned: Learned) -> Counts:
@@ -137,9 +140,12 @@ def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
     return Counts.of_tables(pairs, singles, _EDGES)
 
 
-def _estimate(counts: Counts, learned: Learned, level: float, power: float) -> PriorEstimate:
-    priors, weights = _posterior(counts, power)
-    value, interval = float(priors @ weights), _interval(priors, weights, level)
+def _estimate(counts: Counts, learned: Learned, level: float) -> PriorEstimate:
+    priors, weights = _posterior(counts)
+    value = float(priors @ weights)
+    if not learned.some.statements.is_fresh:
+        priors, weights = _beyond_the_table(priors, weights, float(counts.rows.sum()))
+    interval = _interval(priors, weights, level)
     signal = counts.signal()
     notes = []
     if signal < _LEAST_SIGNAL or not learned.has_signal:
@@ -166,12 +172,12 @@ def _estimate(counts: Counts, learned: Learned, level: float, power: float) -> P
     )
 
 
-def _posterior(counts: Counts, power: float) -> tuple[FloatArray, FloatArray]:
+def _posterior(counts: Counts) -> tuple[FloatArray, FloatArray]:
     """Return a grid of priors and the posterior weight of each, finer where it is narrow."""
     low, high = 0.5, _HIGHEST
     while True:
         priors = np.linspace(low, high, 41)
-        logs = power * profile_log_likelihood(counts, priors)
+        logs = profile_log_likelihood(counts, priors)
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         mean = priors @ weights
@@ -182,6 +188,21 @@ def _posterior(counts: Counts, power: float) -> tuple[FloatArray, FloatArray]:
         reach = max(6.0 * deviation, 2.0 * step)
         peak = priors[int(np.argmax(weights))]
         low, high = max(0.5, peak - reach), min(_HIGHEST, peak + reach)
+
+
+def _beyond_the_table(
+    priors: FloatArray, weights: FloatArray, n_rows: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return a grid and the posterior of the share in what the rows of a table were drawn from.
+
+    The counts take the members of pairs for further rows; but they are rows of the table, and tell
+    the share in it alone.
+    """
+    edges = np.linspace(0.0, 1.0, _FINE + 1)
+    variances = priors * (1.0 - priors) / n_rows + (priors[1] - priors[0]) ** 2 / 12.0
+    below = ndtr((edges[:, None] - priors) / np.sqrt(variances))
+    mass = np.diff(below, axis=0) @ weights
+    return (edges[1:] + edges[:-1]) / 2.0, mass / mass.sum()
 
 
 def _interval(priors: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:

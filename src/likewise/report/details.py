@@ -13,7 +13,7 @@ from likewise.report.estimates import Estimate
 from likewise.report.judgement import Judgement, judge
 from likewise.report.predictions import Predicted
 from likewise.report.suggestions import suggest
-from likewise.search.calibration import power_of
+from likewise.search.calibration import of_majority
 from likewise.search.class_count import is_one_more_likely, look_for_more
 from likewise.search.learn import Learned
 from likewise.search.settings import Settings
@@ -63,10 +63,7 @@ def _baseline(prior: Any) -> Estimate:
     if isinstance(prior, dict):
         found: list[Estimate] = list(prior.values())
         return max(found, key=lambda one: one.value)
-    low, high = prior.interval
-    if prior.value >= 0.5:
-        return Estimate(prior.value, (max(low, 0.5), high))
-    return Estimate(1.0 - prior.value, (max(1.0 - high, 0.5), 1.0 - low))
+    return Estimate(max(prior.value, 1.0 - prior.value), of_majority(*prior.interval))
 
 
 def _curves(
@@ -94,7 +91,7 @@ def _curves(
         values = np.clip(values + _area_lag(judged, beliefs, predicted), 0.0, 1.0)
         center = judged.areas(beliefs)
         for column, name in enumerate(("roc_auc", "average_precision")):
-            apart = power_of(judged.likelihood) ** -0.5 * (draws[:, column - 2] - center[column])
+            apart = draws[:, column - 2] - center[column]
             found[name] = _estimate(float(values[column]), apart, level)
     if scores.probabilities is not None:
         found["calibration"] = calibration_curve(

@@ -34,7 +34,6 @@ from likewise.report.predictions import (
 )
 from likewise.scores.features import column_scale
 from likewise.scores.maps import feature_maps
-from likewise.search.calibration import power_of
 from likewise.search.fitted import calibrated
 from likewise.search.learn import Learned, learn
 from likewise.search.pairing import compare_pairings
@@ -341,10 +340,9 @@ def _estimates(
 
     Rates are those of the cross-fitted predictions and of how far these fall behind.
 
-    Scores are given to the draws, though they were learned from the same statements
-    (`power_of`). Clones are not the classifier itself: where they disagree, either may be
-    right. And where all pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n``
-    could have gone unseen.
+    Clones are not the classifier itself: where they disagree, either may be right. And where all
+    pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n`` could have gone
+    unseen.
     """
     k = len(labels)
     values = judged.values(beliefs)
@@ -354,17 +352,16 @@ def _estimates(
     unseen = -np.log1p(-level) / _n_trials(judged, values)
     agreed = agreement(judged.predictions, judged.likelihood)[0]
 
-    def estimate(j: int, value: float, apart: float, widening: float) -> Estimate:
+    def estimate(j: int, value: float, apart: float) -> Estimate:
         low, high = np.quantile(draws[:, j], [(1 - level) / 2, (1 + level) / 2])
-        low = value - np.hypot(widening * max(value - low, 0.0), apart)
-        high = value + np.hypot(widening * max(high - value, 0.0), apart)
+        low = value - np.hypot(max(value - low, 0.0), apart)
+        high = value + np.hypot(max(high - value, 0.0), apart)
         low, high = min(low, 1.0 - unseen[j]), max(high, unseen[j])
         return Estimate(value, (max(float(low), 0.0), min(float(high), 1.0)))
 
     draws = draws + np.append(shift, np.zeros(3))
     values = np.append((values + shift).clip(0.0, 1.0), agreed)
-    wider = power_of(judged.likelihood) ** -0.5
-    found = [estimate(j, float(values[j]), float(clones[j]), wider) for j in range(1 + 2 * k)]
+    found = [estimate(j, float(values[j]), float(clones[j])) for j in range(1 + 2 * k)]
     recall, shares = (
         dict(zip(labels, part, strict=True)) for part in (found[1 : 1 + k], found[1 + k :])
     )
@@ -375,7 +372,7 @@ def _estimates(
         "prior": found[-1] if is_two else shares,
         "true_positive_rate": found[2] if is_two else None,
         "false_positive_rate": _opposite(found[1]) if is_two else None,
-        "pair_agreement": None if np.isnan(agreed) else estimate(1 + 2 * k, agreed, 0.0, 1.0),
+        "pair_agreement": None if np.isnan(agreed) else estimate(1 + 2 * k, agreed, 0.0),
     }
 
 

@@ -62,7 +62,10 @@ class Design:
 
 
 def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of every column; one for a constant column.
+    """Return mean and standard deviation of every column.
+
+    That of a constant column is its size, or one if that is larger: rounding of a column of 1e120
+    would else be taken for a signal.
 
     Parameters
     ----------
@@ -73,4 +76,5 @@ def column_moments(rows: Any) -> tuple[FloatArray, FloatArray]:
         mean, deviation = mean.astype(np.float64), np.sqrt(variance.astype(np.float64))
     else:
         mean, deviation = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
-    return mean, np.where(deviation > 1e-9 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
+    size = np.abs(mean)
+    return mean, np.where(deviation > 1e-9 * np.maximum(size, 1e-300), deviation, size.clip(1.0))

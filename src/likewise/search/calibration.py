@@ -24,14 +24,10 @@ __all__ = [
     "calibrate",
     "calibrate_classes",
     "narrowest",
-    "power_of",
+    "of_majority",
     "tempered",
 ]
 
-_OF_TABLES = 0.8
-"""Power of the likelihood of cross-fitted scores of one table. Its statements are used twice: they
-tie rows of all folds together, so that what is said of a row was also learned from by the model
-that scores it. Found on waveform samples; docs/pair-likelihood.md says what it holds elsewhere."""
 _FLAT = 1e-4
 """Standard deviation of scores that counts as none: where nothing speaks for any, a climb ends
 with scores that vary by less, at random, and a scale of thousands would make something of them."""
@@ -40,7 +36,7 @@ _LOWEST, _HIGHEST = 0.2, 0.995
 """Mean probabilities that are tried; below one half the scores had the classes exchanged."""
 _SCALES = (-3.5, 3.0)
 """Logarithms of the smallest and largest scale, for scores of unit deviation."""
-_FINE = 2000
+_FINE = 4000
 """Grid points of the posterior of the share."""
 
 
@@ -54,12 +50,13 @@ class Calibration:
         Log-odds of the majority class are ``scale * score + offset``; the scale is negative where
         the scores had the classes the wrong way round, and zero where they are all alike.
     shares : array of shape (n_shares,)
-        Shares of the majority class, evenly spaced over [1/2, 1]; of the second class, over [0, 1],
-        where classes have names.
+        Shares of the class that scores are high for, evenly spaced over [0, 1].
     weights : array of shape (n_shares,)
         Posterior weight of each share under a flat prior.
     log_likelihood : float
         Its largest value, in nats.
+    is_named : bool
+        Whether that class has a name; otherwise it is called the majority class.
     """
 
     scale: float
@@ -67,31 +64,23 @@ class Calibration:
     shares: FloatArray
     weights: FloatArray
     log_likelihood: float
+    is_named: bool = False
 
     @property
     def share(self) -> float:
-        """Posterior mean of the majority class's share."""
-        return float(self.weights @ self.shares)
+        """Posterior mean of the majority class's share; of the second class's, if it has a name."""
+        shares = self.shares
+        return float(self.weights @ (shares if self.is_named else np.maximum(shares, 1.0 - shares)))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the narrowest interval that holds `level` of the posterior weight."""
+        """Return the narrowest interval that holds `level` of the posterior weight.
+
+        It is that of the class that scores are high for, and may reach below one half.
+        """
         return narrowest(self.shares, self.weights, level)
 
 
-def power_of(likelihood: Likelihood) -> float:
-    """Return the power to which the likelihood of cross-fitted scores says what is known.
-
-    Of fresh pairs it is one: a pair is held out whole, and the prior is right to first order
-    whatever the score is worth, so that errors of scores do not add to its own.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    """
-    return 1.0 if likelihood.statements.is_fresh else _OF_TABLES
-
-
-def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0) -> Calibration:
+def calibrate(scores: FloatArray, likelihood: Likelihood) -> Calibration:
     """Calibrate the cross-fitted scores of two classes.
 
     Parameters
@@ -100,8 +89,6 @@ def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0)
         High for the majority class.
     likelihood : Likelihood
         Of the statements about these rows.
-    power : float
-        What the likelihood is raised to before it weighs shares, such as `power_of` says.
 
     Returns
     -------
@@ -111,8 +98,8 @@ def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0)
     is_flat = spread < _FLAT
     ridge = _Ridge(np.zeros_like(scores) if is_flat else scores / spread, likelihood)
     is_named = likelihood.is_named
-    points, logs, weights = _refined(ridge, power, 1.0 - _HIGHEST if is_named else _LOWEST)
-    shares, posterior = _posterior(points, weights, power, is_folded=not is_named)
+    points, logs, weights = _refined(ridge, 1.0 - _HIGHEST if is_named else _LOWEST)
+    shares, posterior = _posterior(points, weights)
     # Scores that were high for the minority class after all are turned round.
     upright = is_named or float(weights @ [point.share for point in points]) >= 0.5
     sign = 1.0 if upright else -1.0
@@ -121,21 +108,20 @@ def calibrate(scores: FloatArray, likelihood: Likelihood, *, power: float = 1.0)
         scale=sign * scale,
         offset=sign * float(weights @ [point.offset for point in points]),
         shares=shares,
-        weights=posterior,
+        weights=posterior if upright else posterior[::-1],
         log_likelihood=float(logs.max()),
+        is_named=is_named,
     )
 
 
-def _refined(
-    ridge: "_Ridge", power: float, lowest: float
-) -> tuple[list["_Point"], FloatArray, FloatArray]:
+def _refined(ridge: "_Ridge", lowest: float) -> tuple[list["_Point"], FloatArray, FloatArray]:
     """Evaluate calibrations on a grid that is closer where the weight is."""
     low, high, size = lowest, _HIGHEST, _N_SHARES
     while True:
         grid = np.linspace(low, high, size)
         points = [ridge.best(target) for target in grid]
         logs = np.array([point.value for point in points])
-        weights = np.exp(power * (logs - logs.max()))
+        weights = np.exp(logs - logs.max())
         weights /= weights.sum()
         heavy = np.flatnonzero(weights > 1e-3)
         step = grid[1] - grid[0]
@@ -173,6 +159,21 @@ def narrowest(values: FloatArray, weights: FloatArray, level: float) -> tuple[fl
     return round(float(starts[best]), 12), round(float(stops[best]), 12)
 
 
+def of_majority(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of the majority class's share, given that of either class.
+
+    Where it reaches below one half, either class may be the majority class. The narrowest interval
+    of a posterior folded at one half would hold the share less often than it says: the weight that
+    is folded over makes it look surer that the classes are about equally large.
+
+    Parameters
+    ----------
+    low, high : float
+    """
+    low, high = (low, high) if low + high >= 1.0 else (1.0 - high, 1.0 - low)
+    return max(low, 0.5), high
+
+
 @dataclass(frozen=True)
 class _Point:
     """The best calibration among those that share a mean probability over unlabeled rows."""
@@ -185,17 +186,13 @@ class _Point:
     """Standard deviation of the share, the calibration taken as given."""
 
 
-def _posterior(
-    points: list[_Point], weights: FloatArray, power: float, *, is_folded: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Mix the points' normal distributions of the share, folded to [1/2, 1] if asked."""
-    edges = np.linspace(0.5 if is_folded else 0.0, 1.0, _FINE + 1)
+def _posterior(points: list[_Point], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mix the points' normal distributions of the share."""
+    edges = np.linspace(0.0, 1.0, _FINE + 1)
     mass = np.zeros(_FINE)
     for point, weight in zip(points, weights, strict=True):
-        deviation = max(point.deviation / np.sqrt(power), 1e-6)
+        deviation = max(point.deviation, 1e-6)
         mass += weight * np.diff(ndtr((edges - point.share) / deviation))
-        if is_folded:
-            mass += weight * np.diff(ndtr((edges - 1.0 + point.share) / deviation))
     return (edges[1:] + edges[:-1]) / 2, mass / mass.sum()
 
 

@@ -11,7 +11,7 @@ from likewise._types import FloatArray
 from likewise._verbose import step
 from likewise.beliefs.base import Beliefs
 from likewise.beliefs.table import TableLikelihood
-from likewise.search.calibration import calibrate, calibrate_classes, power_of
+from likewise.search.calibration import calibrate, calibrate_classes
 from likewise.search.learn import Learned
 from likewise.search.rows import MemoryRows, SourceRows
 from likewise.search.streamed import TableScores
@@ -62,7 +62,7 @@ def calibrated(learned: Learned, level: float) -> Calibrated:
 
 def _calibrate_two(learned: Learned, level: float) -> Calibrated:
     likelihood = learned.likelihood
-    found = calibrate(learned.candidate.scores[:, 0], likelihood, power=power_of(likelihood))
+    found = calibrate(learned.candidate.scores[:, 0], likelihood)
     nothing = (0.0, 1.0) if learned.likelihood.is_named else (0.5, 1.0)
     low, high = found.interval(level) if learned.has_signal else nothing
     return Calibrated(
