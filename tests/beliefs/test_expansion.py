@@ -341,6 +341,19 @@ def test_the_covariance_of_shares_is_that_over_repeated_draws(
     np.testing.assert_allclose(mean, mean[1, 1] * np.array([[1, -1], [-1, 1]]), atol=1e-12)
 
 
+@pytest.mark.parametrize("pair_share", [None, 0.3])
+def test_shares_of_rows_that_are_all_alike_are_those_of_the_calibration(
+    pair_share: float | None,
+) -> None:
+    counts = Counts(100, 100)
+    pair_shares = None if pair_share is None else np.array([1 - pair_share, pair_share])
+    for share in np.linspace(0.2, 0.995, 30):
+        log_p = np.tile(np.log([1.0 - share, share]), (counts.rows, 1))
+        found = expand(log_p, counts, pair_shares)
+        covariance = share_covariance(log_p, counts, found, pair_shares)
+        np.testing.assert_allclose(covariance, 0.0, atol=1e-12)
+
+
 def test_the_covariance_of_three_shares_is_that_over_repeated_draws() -> None:
     rng, counts = np.random.default_rng(2), Counts(300, 300)
     prior, middles = np.array([0.5, 0.3, 0.2]), np.array([[0.0, 2.0], [2.0, -1.0], [-2.0, -1.0]])

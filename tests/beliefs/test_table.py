@@ -1,5 +1,7 @@
 """Statements about one table, against sums over all classes of all rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -260,6 +262,23 @@ def test_the_best_constant_is_the_best_of_a_grid() -> None:
         # With a prior that is worth a row of either class.
         best = max(model.evaluate(log_p).value + log_p[0].sum() for log_p in grid)
         assert found.value + row.sum() > best - 0.01
+
+
+def test_the_best_constant_with_a_learned_error_rate_is_the_best_of_a_grid() -> None:
+    rng = np.random.default_rng(12)
+    labels = (rng.random(60) < 0.75).astype(int)
+    model = likelihood(draw_answers(rng, labels, 90), pairing="asked", error_rate=None)
+    row, found = model.constant()
+    assert found.error_rate > 0.0
+    grid = [log_probabilities(np.full(60, offset)) for offset in np.linspace(-2, 2, 41)]
+    rates = [model.held(replace(found, error_rate=rate)) for rate in np.linspace(0.002, 0.4, 20)]
+    best = max(
+        held.evaluate(log_p).value + log_p[0].sum()
+        for log_p in grid
+        for held in rates
+        if held.evaluate(log_p).converged
+    )
+    assert found.value + row.sum() > best - 0.05
 
 
 def test_a_fold_that_nothing_was_said_about_is_no_evidence() -> None:

@@ -21,6 +21,8 @@ from likewise.statements.statements import Links, Statements
 
 __all__ = ["Beliefs", "HeldOut", "Likelihood", "as_shares", "log_probabilities", "log_sum"]
 
+_GAIN = 1e-3
+"""Nats by which another round must raise the likelihood of constant probabilities."""
 _RIPPLE = 1e-3
 """Deviation of the scores of a model without features."""
 
@@ -346,21 +348,36 @@ class Likelihood(ABC):
         return n_same * float(np.log(same)) + n_apart * float(np.log1p(-same))
 
     def constant(self) -> tuple[FloatArray, Beliefs]:
-        """Return the best log-probabilities that are the same for all rows, and what they imply."""
+        """Return the best log-probabilities that are the same for all rows, and what they imply.
+
+        What is learned beside them, such as an error rate, is held while they move, and settled in
+        between: it would take many times as long at every step.
+        """
+        offsets, found, reached = np.linspace(-0.5, -1.0, self.n_classes - 1), None, -np.inf
+        while True:
+            held = self.held(found)
+            offsets = held._best_offsets(offsets)
+            row = log_probabilities(np.append(0.0, offsets)[None])[0]
+            found = self.evaluate(_nearly_constant(row, self.n_rows), found)
+            if held is self or found.value < reached + _GAIN:
+                return row, found
+            reached = found.value
+
+    def _best_offsets(self, start: FloatArray) -> FloatArray:
+        """Return scores of all classes but the first, the same for all rows, that fit best."""
         k = self.n_classes
+        near: list[Beliefs | None] = [None]
 
         def objective(offsets: FloatArray) -> tuple[float, FloatArray]:
             scores = np.append(0.0, offsets)
-            found = self.evaluate(_nearly_constant(scores, self.n_rows))
+            found = near[0] = self.evaluate(_nearly_constant(scores, self.n_rows), near[0])
             # A weak prior, worth one row of every class, keeps probabilities off zero.
             eta = np.exp(log_probabilities(scores[None]))[0]
             value = found.value + float(np.log(eta).sum())
             gradient = found.gradient.sum(axis=0) + 1.0 - k * eta
             return -value / self.size, -gradient[1:] / self.size
 
-        found = minimize(objective, np.linspace(-0.5, -1.0, k - 1), jac=True, method="L-BFGS-B")
-        row = log_probabilities(np.append(0.0, found.x)[None])
-        return row[0], self.evaluate(_nearly_constant(row[0], self.n_rows))
+        return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B").x)
 
 
 def _nearly_constant(scores: FloatArray, n_rows: int) -> FloatArray:

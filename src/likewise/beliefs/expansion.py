@@ -227,9 +227,13 @@ def share_covariance(
         profiled = profiled / np.sqrt(np.where(weights > 0, weights, 1.0))
     weighted = profiled[:, None] * excess
     multiplier = others.T @ slope
-    information = np.linalg.pinv(weighted.T @ weighted) + others.T @ curvature @ others
-    information += np.outer(multiplier, multiplier) / counts.total(weights).rows
-    return np.asarray(others @ np.linalg.pinv(information) @ others.T)
+    of_rows = weighted.T @ weighted
+    of_pairs = others.T @ curvature @ others
+    of_pairs += np.outer(multiplier, multiplier) / counts.total(weights).rows
+    # The inverse of ``inv(of_rows) + of_pairs``, which is zero where all rows are alike: their
+    # shares are then those of the calibration.
+    inner = of_rows @ np.linalg.pinv(np.eye(q.size - 1) + of_pairs @ of_rows)
+    return np.asarray(others @ ((inner + inner.T) / 2.0) @ others.T)
 
 
 def _pair_share_terms(
