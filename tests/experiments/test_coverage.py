@@ -53,6 +53,14 @@ def test_a_report_shows_coverage_and_false_alarms() -> None:
     assert tests.rows[1][2].text.startswith("0 (")
 
 
+def test_priors_are_compared_where_statements_are_many() -> None:
+    records = [_record(0, 0.6, 0.8, n=100), _record(0, 0.6, 0.8, n=300)]
+    records += [_record(1, 0.5, 0.6, n=1000), _record(0, 0.8, 0.95, n=300, prior=0.9)]
+    by_prior = sections(records)[0].tables[1]
+    assert [row[2].text for row in by_prior.rows] == ["0.7", "0.9"]
+    assert by_prior.rows[0][3].text.startswith("50 (1 to 99) of 2")
+
+
 def test_cells_of_enough_trials_are_shown_by_themselves() -> None:
     records = [_record(trial, 0.6, 0.8 if trial else 0.65) for trial in range(20)]
     records.append(_record(0, 0.6, 0.8, dataset="magic"))

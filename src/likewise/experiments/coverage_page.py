@@ -24,6 +24,8 @@ __all__ = ["Coverage", "coverages", "plot", "sections"]
 _CELL = ("method", "dataset", "n", "prior")
 _ENOUGH = 20
 """Trials from which on a cell is shown by itself: the share of fewer is anything."""
+_MANY = 300
+"""Statements from which on intervals are judged prior by prior."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,17 @@ def sections(records: Sequence[Record]) -> list[Section]:
         "Every interval is a nominal 90 % interval. A cell is a source, a setting, a number of "
         "statements and a prior. In brackets: the exact (Clopper-Pearson) 95 % interval of the "
         "share. Intervals that a report does not give, since there is no signal, do not count. "
-        "Where the classes are equally large, the majority class's interval starts at one half, "
-        "and holds it nearly always.",
+        "Where the classes are equally large, the truth lies at the lower end of all that the "
+        "majority class's share can be.",
     )
     of_cells = [Section("Cells", ("Every cell by itself.",), (_by_cell(cells),), ())]
     return [
-        Section("Intervals", paragraphs, (_by_setting(found),), pictures if found else ()),
+        Section(
+            "Intervals",
+            paragraphs,
+            (_by_setting(found), _by_prior(found)),
+            pictures if found else (),
+        ),
         *(of_cells if cells else []),
         Section("Tests", ("How often tests raise an alarm.",), (_tests(records),), ()),
     ]
@@ -166,6 +173,24 @@ def _by_setting(found: Sequence[Coverage]) -> Table:
         "width / narrowest",
     )  # fmt: skip
     return Table("Coverage over sources and priors", header, tuple(rows))
+
+
+def _by_prior(found: Sequence[Coverage]) -> Table:
+    rows = []
+    found = [one for one in found if one.n >= _MANY]
+    for key in sorted(dict.fromkeys((one.quantity, one.method, one.prior) for one in found)):
+        own = [one for one in found if (one.quantity, one.method, one.prior) == key]
+        rows.append(
+            (
+                Cell(key[0]),
+                Cell(key[1]),
+                Cell(f"{key[2]:g}", key[2]),
+                _share_cell(sum(one.hits for one in own), sum(one.trials for one in own)),
+                _number(float(np.mean([one.bias for one in own])), 3),
+            )
+        )
+    header = ("quantity", "setting", "prior", "coverage, %", "bias")
+    return Table(f"Coverage by prior, {_MANY} statements and more", header, tuple(rows))
 
 
 def _by_cell(found: Sequence[Coverage]) -> Table:
