@@ -23,6 +23,8 @@ __all__ = ["Beliefs", "HeldOut", "Likelihood", "as_shares", "log_probabilities",
 
 _GAIN = 1e-3
 """Nats by which another round must raise the likelihood of constant probabilities."""
+_MOST_ROUNDS = 10
+"""Of such, nearly all are over after three."""
 _RIPPLE = 1e-3
 """Deviation of the scores of a model without features."""
 
@@ -353,15 +355,17 @@ class Likelihood(ABC):
         What is learned beside them, such as an error rate, is held while they move, and settled in
         between: it would take many times as long at every step.
         """
-        offsets, found, reached = np.linspace(-0.5, -1.0, self.n_classes - 1), None, -np.inf
-        while True:
-            held = self.held(found)
+        offsets, held = np.linspace(-0.5, -1.0, self.n_classes - 1), self.held(None)
+        found, reached = None, -np.inf
+        for _ in range(_MOST_ROUNDS):
             offsets = held._best_offsets(offsets)
             row = log_probabilities(np.append(0.0, offsets)[None])[0]
             found = self.evaluate(_nearly_constant(row, self.n_rows), found)
-            if held is self or found.value < reached + _GAIN:
-                return row, found
-            reached = found.value
+            if held is self or not found.value > reached + _GAIN:
+                break
+            held, reached = self.held(found), found.value
+        assert found is not None  # noqa: S101 - there is one round at least
+        return row, found
 
     def _best_offsets(self, start: FloatArray) -> FloatArray:
         """Return scores of all classes but the first, the same for all rows, that fit best."""
