@@ -1,6 +1,7 @@
 """Information-theoretic metric learning."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,6 +151,20 @@ def test_repeated_columns_are_no_obstacle(draw_waveform: Draw) -> None:
     X, y = drawn.pack()
     clf = ITML(random_state=0).fit(np.hstack([X, X]), y)
     assert clf.score(np.hstack([drawn.X_test, drawn.X_test]), drawn.y_test) > 0.8
+
+
+def test_a_direction_that_rounding_takes_below_zero_is_removed(
+    draw_waveform: Draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solve(differences: Any, *_: Any, **__: Any) -> LearnedMetric:
+        matrix = np.eye(differences.shape[1])
+        matrix[0, 0] = -5e-26  # as `make fuzz` found it
+        return LearnedMetric(matrix, np.ones(len(differences)), 1, converged=True)
+
+    monkeypatch.setattr("likewise.baselines.itml.project_cyclically", solve)
+    clf = ITML(random_state=0).fit(*draw_waveform(5, 100).pack())
+    assert np.isfinite(clf.components_).all()
+    np.testing.assert_allclose(clf.components_ @ clf.components_.T, clf.metric_, atol=1e-12)
 
 
 def test_too_few_sweeps_are_warned_of(draw_waveform: Draw) -> None:

@@ -358,4 +358,6 @@ class ITML(MetricBaseline):
         self.metric_ = learned.matrix
         objective = metric_objective(learned.matrix, differences, bounds)
         values, vectors = eigh(learned.matrix)
-        return vectors * np.sqrt(values), Outcome(objective, learned.n_iter, learned.converged)
+        # Of a direction that the metric all but removes, rounding may leave less than nothing.
+        lengths = np.sqrt(np.maximum(values, 0.0))
+        return vectors * lengths, Outcome(objective, learned.n_iter, learned.converged)
