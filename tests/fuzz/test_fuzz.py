@@ -54,6 +54,7 @@ def test_fixed_cases_find_nothing(name: str, folder: Path) -> None:
         ("pair", 88500520),
         ("others", 65),
         ("others", 1059),
+        ("others", 60001579),
         ("su", 1053),
         ("su", 11005598),
         ("su", 911436000563),

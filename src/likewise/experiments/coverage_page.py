@@ -137,7 +137,12 @@ def sections(records: Sequence[Record]) -> list[Section]:
             pictures if found else (),
         ),
         *(of_cells if cells else []),
-        Section("Tests", ("How often tests raise an alarm.",), (_tests(records),), ()),
+        Section(
+            "Tests",
+            ("How often tests raise an alarm. A trial fails where the source has too few rows.",),
+            (_tests(records),),
+            (),
+        ),
     ]
 
 
