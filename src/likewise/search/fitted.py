@@ -74,10 +74,12 @@ def _calibrate_two(learned: Learned, level: float) -> Calibrated:
 
 
 def _calibrate_more(learned: Learned, level: float) -> Calibrated:
-    found = calibrate_classes(learned.candidate.scores, learned.likelihood)
+    scores = learned.candidate.scores
+    found = calibrate_classes(scores, learned.likelihood)
     reach = float(ndtri((1.0 + level) / 2.0)) * found.deviations
-    # Of a class that no row is in, so many could have gone unseen.
-    unseen = -np.log1p(-level) / learned.likelihood.n_rows
+    # Of a class that no row is in, so many could have gone unseen. Members of pairs do not count:
+    # a rare class is far rarer among them.
+    unseen = -np.log1p(-level) / scores[learned.likelihood.population].shape[0]
     highest = np.maximum(found.shares + reach, unseen)
     intervals = np.column_stack([found.shares - reach, highest]).clip(0.0, 1.0)
     return Calibrated(found.scale, found.offsets, found.shares, intervals)
