@@ -5,7 +5,9 @@ A cell is a source, a setting, a number of statements and a prior; it is judged 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import beta
@@ -139,7 +141,7 @@ def sections(records: Sequence[Record]) -> list[Section]:
         *(of_cells if cells else []),
         Section(
             "Tests",
-            ("How often tests raise an alarm. A trial fails where the source has too few rows.",),
+            ("How often tests raise an alarm. A trial without enough rows in its source fails.",),
             (_tests(records),),
             (),
         ),
@@ -148,10 +150,7 @@ def sections(records: Sequence[Record]) -> list[Section]:
 
 def _by_setting(found: Sequence[Coverage]) -> Table:
     rows = []
-    keys = dict.fromkeys((one.quantity, one.method, one.n) for one in found)
-    for quantity, method, n in sorted(keys):
-        own = [one for one in found if (one.quantity, one.method, one.n) == (quantity, method, n)]
-        hits, trials = sum(one.hits for one in own), sum(one.trials for one in own)
+    for (quantity, method, n), own in _grouped(found, "quantity", "method", "n"):
         ratios = [one.ratio for one in own if one.ratio is not None]
         worst = min(
             (one for one in own if one.trials >= _ENOUGH), key=lambda one: one.share, default=None
@@ -161,14 +160,14 @@ def _by_setting(found: Sequence[Coverage]) -> Table:
                 Cell(quantity),
                 Cell(method),
                 Cell(str(n), float(n)),
-                _share_cell(hits, trials),
+                _pooled_cell(own),
                 Cell("")
                 if worst is None
                 else Cell(
                     f"{100 * worst.share:.0f} ({worst.dataset}, {worst.prior:g})",
                     100 * worst.share,
                 ),
-                _number(float(np.mean([one.bias for one in own])), 3),
+                _bias_cell(own),
                 _number(float(np.median([one.width for one in own])), 3),
                 _number(float(np.median(ratios)) if ratios else None, 2),
             )
@@ -181,21 +180,29 @@ def _by_setting(found: Sequence[Coverage]) -> Table:
 
 
 def _by_prior(found: Sequence[Coverage]) -> Table:
-    rows = []
-    found = [one for one in found if one.n >= _MANY]
-    for key in sorted(dict.fromkeys((one.quantity, one.method, one.prior) for one in found)):
-        own = [one for one in found if (one.quantity, one.method, one.prior) == key]
-        rows.append(
-            (
-                Cell(key[0]),
-                Cell(key[1]),
-                Cell(f"{key[2]:g}", key[2]),
-                _share_cell(sum(one.hits for one in own), sum(one.trials for one in own)),
-                _number(float(np.mean([one.bias for one in own])), 3),
-            )
-        )
+    many = [one for one in found if one.n >= _MANY]
+    rows = tuple(
+        (Cell(quantity), Cell(method), Cell(f"{p:g}", p), _pooled_cell(own), _bias_cell(own))
+        for (quantity, method, p), own in _grouped(many, "quantity", "method", "prior")
+    )
     header = ("quantity", "setting", "prior", "coverage, %", "bias")
-    return Table(f"Coverage by prior, {_MANY} statements and more", header, tuple(rows))
+    return Table(f"Coverage by prior, {_MANY} statements and more", header, rows)
+
+
+def _grouped(
+    found: Sequence[Coverage], *fields: str
+) -> list[tuple[tuple[Any, ...], list[Coverage]]]:
+    """Return the cells that agree in some fields together, in the order of these."""
+    key = attrgetter(*fields)
+    return [(own, list(cells)) for own, cells in groupby(sorted(found, key=key), key)]
+
+
+def _pooled_cell(own: Sequence[Coverage]) -> Cell:
+    return _share_cell(sum(one.hits for one in own), sum(one.trials for one in own))
+
+
+def _bias_cell(own: Sequence[Coverage]) -> Cell:
+    return _number(float(np.mean([one.bias for one in own])), 3)
 
 
 def _by_cell(found: Sequence[Coverage]) -> Table:

@@ -226,7 +226,7 @@ class _Ridge:
             scale=scale,
             offset=offset,
             share=self._likelihood.share_of_population(target, beliefs),
-            deviation=float(np.sqrt(max(variance, 0.0))),  # rounding may take a zero below it
+            deviation=float(np.sqrt(max(variance, 0.0))),  # one NaN would spoil the posterior
         )
 
     def _climb(
