@@ -1,7 +1,9 @@
 """Asker: questions, answers, what they imply, and how far asking has come."""
 
+import gc
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -203,11 +205,12 @@ def test_it_goes_on_from_earlier_answers(answers: Any) -> None:
     ("call", "message"),
     [
         (lambda asker: asker.tell((0, 1), "maybe"), "one of same, different, unsure"),
-        (lambda asker: asker.tell((1, 1), "same"), "beside itself"),
+        (lambda asker: asker.tell((1, 1), "same"), "with itself"),
         (lambda asker: asker.forget((0, 1)), "Nothing was said"),
         (lambda _: Asker(np.zeros((1, 2))), "at least two rows"),
         (lambda _: Asker(np.zeros((5, 2)), random_share=2.0), "between 0 and 1"),
         (lambda _: Asker(np.zeros((5, 2)), n_classes=1), "at least 2"),
+        (lambda _: Asker(pd.DataFrame({"x": [0, 1]}, index=["a", "a"])), "'a' more than once"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:
@@ -391,6 +394,31 @@ def test_a_worker_does_once_what_was_asked_for_often() -> None:
     worker.close()
     worker.poke()
     assert worker.wait(1)
+
+
+def test_a_worker_keeps_no_thread_between_its_jobs() -> None:
+    threads = []
+    worker = Worker(lambda: threads.append(threading.current_thread()))
+    for count in (1, 2):
+        worker.poke()
+        assert worker.wait(5)
+        assert len(threads) == count
+        threads[-1].join(5)
+        assert not threads[-1].is_alive()
+
+
+def test_an_asker_that_nobody_closes_leaves_no_thread_and_no_memory_behind() -> None:
+    X, y = gaussians()
+    before = set(threading.enumerate())
+    asker = QuickAsker(X, random_state=0)
+    ask(asker, y, 20)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+    assert set(threading.enumerate()) <= before
+    gone = weakref.ref(asker)
+    del asker
+    gc.collect()
+    assert gone() is None
 
 
 def test_an_error_in_the_background_is_told() -> None:

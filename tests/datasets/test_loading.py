@@ -312,8 +312,6 @@ class TestOpenML:
         assert list((tmp_path / "cache").iterdir()) == []
 
 
-@pytest.mark.filterwarnings("ignore:A network error occurred")
-@pytest.mark.filterwarnings("ignore:Invalid cache, redownloading")
 class TestFailedDownloads:
     @pytest.fixture(autouse=True)
     def _published(self, fake_openml: FakeOpenML, tiny: Shrink) -> None:
@@ -324,6 +322,7 @@ class TestFailedDownloads:
         """The message of the failure, which must leave the cache empty and say a way out."""
         with pytest.raises(OSError, match="could not download 'banana' from OpenML") as caught:
             load("banana", data_home=cache)
+        assert caught.value.__suppress_context__  # the client's tracebacks are not shown
         assert list(cache.iterdir()) == []
         assert "LIKEWISE_DATA" in str(caught.value)
         return str(caught.value)

@@ -22,6 +22,7 @@ from likewise.asking.guessing import (
     is_better,
     shown_error_rate,
 )
+from likewise.asking.naming import Pair, RowNames
 from likewise.asking.progress import Progress, judge_progress, renewal_step
 from likewise.asking.questions import RELATIONS, Answer, Chooser, Question, Relation, read_answers
 from likewise.asking.worker import Worker
@@ -30,6 +31,7 @@ from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
 from likewise.classifiers.saying import unsaid
 from likewise.engines.rows import is_sparse
+from likewise.io.answers import pair_of
 from likewise.scores.encoding import as_numbers, is_finite_table
 from likewise.statements.labels import read_labels
 from likewise.statements.named import name_statements
@@ -50,8 +52,6 @@ fades away before there is a guess that could take its place."""
 _DOUBT_OF_TWO = 0.1
 """Error rate that questions about two classes are chosen with, however many answers are wrong: no
 row is a partner of others before its answer and the guess agree."""
-
-Pair = tuple[int, int]
 
 
 class Asker:
@@ -125,7 +125,7 @@ class Asker:
         if self._n_rows < 2:
             raise ValueError("A table of at least two rows is needed to ask about pairs of them.")
         self._n_classes, self._batch = n_classes, batch
-        self._names = getattr(self._table, "index", None) if hasattr(table, "iloc") else None
+        self._names = RowNames(self._table)
         random = check_random_state(random_state)
         self._seed = int(random.randint(2**31 - 1))
         self._chooser = Chooser(self._n_rows, random_share, random)
@@ -171,12 +171,12 @@ class Asker:
         if found is None:
             return None
         left, right, reason = found
-        self._given[_pair(left, right)] = reason
+        self._given[pair_of(left, right)] = reason
         self._note(left, right)
-        return Question(self._name(left), self._name(right), reason)
+        return Question(self._names.name(left), self._names.name(right), reason)
 
     def _is_new(self, left: int, right: int) -> bool:
-        pair = _pair(left, right)
+        pair = pair_of(left, right)
         return left != right and pair not in self._told and pair not in self._given
 
     def give_back(self, question: Question) -> None:
@@ -187,7 +187,7 @@ class Asker:
         question : Question
         """
         with self._lock:
-            self._given.pop(self._pair_of(question), None)
+            self._given.pop(self._names.pair(question), None)
 
     def tell(self, question: Any, relation: Relation, person: str = "") -> None:
         """Take in an answer; one about the same pair is replaced.
@@ -199,10 +199,12 @@ class Asker:
         person : str
             Who said so.
         """
-        left, right = self._ends(question)
+        left, right = self._names.ends(question)
         with self._lock:
-            reason = getattr(question, "reason", "") or self._given.get(_pair(left, right), "")
-            self._take(Answer(self._name(left), self._name(right), relation, reason, person))
+            reason = getattr(question, "reason", "") or self._given.get(pair_of(left, right), "")
+            self._take(
+                Answer(self._names.name(left), self._names.name(right), relation, reason, person)
+            )
         self._reviser.poke()
         self._fit_if_due()
 
@@ -211,7 +213,7 @@ class Asker:
             raise ValueError(
                 f"An answer is one of {', '.join(RELATIONS)}; got {answer.relation!r}."
             )
-        pair = self._pair_of(answer)
+        pair = self._names.pair(answer)
         self._told.pop(pair, None)  # so that it is the last
         self._told[pair] = answer
         self._note(*pair)
@@ -231,7 +233,7 @@ class Asker:
         ----------
         question : Question, Answer, or tuple (left, right)
         """
-        pair = _pair(*self._ends(question))
+        pair = pair_of(*self._names.ends(question))
         with self._lock:
             if self._told.pop(pair, None) is None:
                 raise ValueError(f"Nothing was said about rows {pair[0]} and {pair[1]}.")
@@ -317,7 +319,7 @@ class Asker:
             members = self._asked_about()
             own = members[self._posteriors[members].argmax(axis=1) == k]
             order = np.argsort(-self._posteriors[own, k], kind="stable")
-            return [self._name(int(row)) for row in own[order[:count]]]
+            return [self._names.name(int(row)) for row in own[order[:count]]]
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all answers are taken in; return whether that was so in time.
@@ -470,34 +472,3 @@ class Asker:
         """The table as numbers of unit scale."""
         rows = self._table if is_finite_table(self._table) else as_numbers(self._table)
         return StandardScaler(with_mean=not is_sparse(rows)).fit_transform(rows)
-
-    # --- names of rows ----------------------------------------------------------------------
-
-    def _name(self, row: int) -> Any:
-        return row if self._names is None else self._names[row]
-
-    def _row(self, name: Any) -> int:
-        if self._names is not None:
-            found = self._names.get_indexer([name])
-            if found.size != 1 or found[0] < 0:
-                raise KeyError(f"The table has no row {name!r}.")
-            return int(found[0])
-        row = int(name)
-        if not 0 <= row < self._n_rows:
-            raise KeyError(f"The table has no row {name!r}; its rows are 0 to {self._n_rows - 1}.")
-        return row
-
-    def _ends(self, question: Any) -> Pair:
-        names = (question[0], question[1]) if isinstance(question, tuple) else None
-        left, right = names or (question.left, question.right)
-        return self._row(left), self._row(right)
-
-    def _pair_of(self, question: Any) -> Pair:
-        left, right = self._ends(question)
-        if left == right:
-            raise ValueError(f"A row cannot be asked about beside itself ({left}).")
-        return _pair(left, right)
-
-
-def _pair(left: int, right: int) -> Pair:
-    return (left, right) if left < right else (right, left)

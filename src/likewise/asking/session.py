@@ -348,7 +348,7 @@ class Session:
             if one not in self._rows:
                 raise RequestError(f"The table has no row with id {one!r}.")
         if left == right:
-            raise RequestError(f"{left!r} cannot be asked about beside itself.")
+            raise RequestError(f"{left!r} cannot be compared with itself.")
         return pair_of(left, right)
 
 

@@ -9,7 +9,9 @@ __all__ = ["Worker"]
 class Worker:
     """Runs a job in the background: once for all pokes that came while it was busy.
 
-    An exception ends nothing: it is kept and raised by the next `wait`.
+    There is a thread only while there is something to do. A worker that nobody closes therefore
+    leaves none behind, and whatever the job belongs to can be collected. An exception ends nothing:
+    it is kept and raised by the next `wait`.
 
     Parameters
     ----------
@@ -34,7 +36,6 @@ class Worker:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
-            self._change.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until there is nothing to do; return whether that was so in time."""
@@ -46,7 +47,7 @@ class Worker:
         return done
 
     def close(self) -> None:
-        """End the thread, once what it does is done."""
+        """Start nothing more; what is being done is finished."""
         with self._change:
             self._is_closed, self._is_due = True, False
             self._change.notify_all()
@@ -54,13 +55,13 @@ class Worker:
     def _run(self) -> None:
         while True:
             with self._change:
-                self._change.wait_for(lambda: self._is_due or self._is_closed)
-                if self._is_closed:
+                if not self._is_due:
+                    self._thread = None
                     return
                 self._is_due, self._is_busy = False, True
             try:
                 self._job()
-            except Exception as error:  # noqa: BLE001 - kept for `wait`, and the thread goes on
+            except Exception as error:  # noqa: BLE001 - kept for `wait`, and other jobs are done
                 self._error = error
             finally:
                 with self._change:

@@ -1,7 +1,6 @@
 """The pair-likelihood classifier as a scikit-learn estimator.
 
-Glue only: input checks, the learner, and the fitted attributes. The mathematics is in
-`likewise.beliefs.fresh` and `likewise.search`.
+Input checks, the learner and the fitted attributes; the mathematics is in `beliefs` and `search`.
 """
 
 from numbers import Integral, Real
@@ -96,12 +95,11 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     calibrate : bool, default True
         Whether scale and offset of the scores are fitted to held-out pairs.
     estimator : classifier or "auto", default None
-        What gives class probabilities, instead of linear and RBF scores: any scikit-learn
-        classifier or pipeline that has ``predict_proba`` and whose ``fit`` takes
-        ``sample_weight``. It learns by expectation maximization and gets rows unchanged: missing
-        values, categories and data frames. "auto" also tries gradient boosting and keeps it if it
-        explains held-out statements clearly better; tables with missing values or text get
-        gradient boosting.
+        Any scikit-learn classifier or pipeline with ``predict_proba`` whose ``fit`` takes
+        ``sample_weight``, instead of linear and RBF scores. It learns by expectation maximization
+        and gets rows unchanged: missing values, categories and data frames. "auto" tries gradient
+        boosting too and keeps it if it explains held-out statements clearly better; tables with
+        missing values or text always get it.
     level : float in (0, 1), default 0.95
         Level of `prior_interval_` and `error_rate_interval_`.
     n_jobs : int, default None

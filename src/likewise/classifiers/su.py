@@ -1,8 +1,7 @@
 """The paper's classifier from pairs and unlabeled rows, as scikit-learn estimators.
 
-Glue only: input checks, the engine, the minimization and the fitted attributes. Rows come as a
-table with weak labels, or stay elsewhere behind a `PairSource`. The mathematics is
-in `likewise.su`.
+Input checks, the engine, the minimization and the fitted attributes. Rows come as a table with weak
+labels, or stay elsewhere behind a `PairSource`. The mathematics is in `likewise.su`.
 """
 
 import warnings

@@ -4,6 +4,7 @@ scikit-learn's client does the transport, the checksum and the ARFF; this module
 folders in which data sets are kept.
 """
 
+import warnings
 from http.client import HTTPException
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -58,7 +59,9 @@ def _download(name: str, entry: Entry) -> Any:
     from sklearn.datasets import fetch_openml
 
     # The client reads the file twice, once for the checksum, so it needs a folder of its own.
-    with TemporaryDirectory() as scratch:
+    with TemporaryDirectory() as scratch, warnings.catch_warnings():
+        # It warns of every retry; what counts is whether the last one fails, and then we say so.
+        warnings.simplefilter("ignore")
         try:
             # This parser reads sparse files too, and does without pandas.
             return fetch_openml(
@@ -67,10 +70,11 @@ def _download(name: str, entry: Entry) -> Any:
         except (OSError, EOFError, HTTPException, ValueError) as error:
             if isinstance(error, HTTPError):
                 error.close()
+            # Three tracebacks of the client say no more than its message.
             raise OSError(
                 f"could not download {name!r} from OpenML (id {entry.openml_id}): {error}. Try "
                 f"again, or put {name}.npz into a folder and name that folder in LIKEWISE_DATA."
-            ) from error
+            ) from None
 
 
 def _code_classes(

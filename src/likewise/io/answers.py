@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from likewise.io.wording import counted
 
@@ -28,6 +29,9 @@ __all__ = [
     "read_answers",
     "relation_of",
 ]
+
+Name = TypeVar("Name", str, int)
+"""What a row is called: an id of a file, or a number."""
 
 APPLICATION_ID = 0x6C696B65
 """Says that a SQLite file is ours: the letters "like"."""
@@ -188,8 +192,8 @@ def one_per_pair(path: Path, lines: Sequence[Line]) -> tuple[dict[str, list[str]
     return columns, notes
 
 
-def pair_of(left: str, right: str) -> tuple[str, str]:
-    """Return two ids in the one order that stands for both.
+def pair_of(left: Name, right: Name) -> tuple[Name, Name]:
+    """Return two ids, or two row numbers, in the one order that stands for both.
 
     Examples
     --------
