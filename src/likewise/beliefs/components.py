@@ -93,6 +93,12 @@ class Components:
         return np.bincount(self.of_row, minlength=self.count).astype(np.float64)
 
     @cached_property
+    def signs(self) -> FloatArray:
+        """-1 for rows that are in the other class than their component, else 1."""
+        flips = self.is_flipped
+        return np.ones(self.of_row.size) if flips is None else np.where(flips, -1.0, 1.0)
+
+    @cached_property
     def _adder(self) -> sp.csr_array:
         n_rows = self.of_row.size
         return sp.csr_array(

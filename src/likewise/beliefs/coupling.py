@@ -23,6 +23,7 @@ from scipy.optimize import linear_sum_assignment
 from likewise._types import FloatArray
 from likewise.beliefs.base import as_shares, log_sum
 from likewise.beliefs.components import Components
+from likewise.beliefs.coupling_two import SURE, CoupledTwo, CouplingTwo, in_two
 from likewise.beliefs.fixed_point import Trace, settle
 from likewise.beliefs.propagation import HARD, Edges, propagate
 
@@ -33,8 +34,6 @@ _LINEAR = 0.025
 links: the second-order term is at most eight times as much, for two classes of one size."""
 _SMALLEST_SHARE = 1e-9
 """Shares are kept above it: logarithms are taken of them."""
-_SURE = 1e-3
-"""Probability of the other classes that large components begin with."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,13 @@ class Coupling:
         -------
         Coupled
         """
+        found = None
+        if self.is_quick:
+            found = self.solve_two(fields[:, 1] - fields[:, 0], start)
+        return self.settle(fields, start) if found is None else self._told(fields, found)
+
+    def settle(self, fields: FloatArray, start: Coupled | None) -> Coupled:
+        """Settle any number of classes and either kind of coupling; see `solve`."""
         here = self._first(fields) if start is None else self._renamed(start, fields)
         memory, places = [here], [np.zeros(0)]
 
@@ -128,6 +134,33 @@ class Coupling:
         if places[0] is end and not self._large.size:
             return replace(memory[0], trace=trace)
         return replace(self._at(end, fields, memory[0]), trace=trace)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether there is a short cut: two classes, and pairs found at random."""
+        return self._k == 2 and not self._is_free
+
+    def solve_two(self, log_odds: FloatArray, start: Coupled | None) -> CoupledTwo | None:
+        """Take the short cut; None where that does not settle.
+
+        Parameters
+        ----------
+        log_odds : array of shape (n_components,)
+            Of the components' second class.
+        start : Coupled, optional
+            At nearby ones.
+        """
+        return self._of_two.solve(log_odds, None if start is None else start.beliefs[:, 1])
+
+    def _told(self, fields: FloatArray, found: CoupledTwo) -> Coupled:
+        """Return what the short cut found."""
+        value = found.value + 0.5 * float(fields.sum())
+        shares = np.array([1.0 - found.share, found.share])
+        return Coupled(value, in_two(found.beliefs), shares, shares, None)
+
+    @cached_property
+    def _of_two(self) -> CouplingTwo:
+        return CouplingTwo(self._components, self._n_links, self._n_apart, self._large, self._least)
 
     def _flat(self, beliefs: FloatArray) -> FloatArray:
         """Return the shares of the classes among rows and, where they are free, among links."""
@@ -152,8 +185,8 @@ class Coupling:
             gains = fields[c] + self._term(r, with_links, rho)
             best = int(np.argmax(gains + 1e-9 * np.arange(self._k)))
             rows, links = with_rows[best], with_links[best]
-            beliefs[c] = _SURE / (self._k - 1)
-            beliefs[c, best] = 1.0 - _SURE
+            beliefs[c] = SURE / (self._k - 1)
+            beliefs[c, best] = 1.0 - SURE
         return Coupled(0.0, beliefs, np.zeros(0), np.zeros(0), None)
 
     def _renamed(self, start: Coupled, fields: FloatArray) -> Coupled:

@@ -34,6 +34,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, log_sum
 from likewise.beliefs.components import Components, ContradictionError, contract
 from likewise.beliefs.coupling import Coupled, Coupling
+from likewise.beliefs.coupling_two import CoupledTwo, in_two, log_cosh
 from likewise.beliefs.errors import ERROR_RATES, FIRST_ERROR_RATE, Erred, Erring, Pairing
 from likewise.beliefs.hidden import HiddenFeatures, implied_among, names_by
 from likewise.beliefs.propagation import HARD, Edges, propagate
@@ -222,20 +223,24 @@ class TableLikelihood(Likelihood):
         of a component's scores, those of flipped rows with the other sign, the value is
         ``sum_components c(D) - sum_rows c(score)``.
         """
-        has_short_cut = self.is_exact and not self._has_shares and self.known is None
+        has_short_cut = self.is_exact and self.pairing != "free" and self.known is None
         if scores.shape[1] > 1 or not has_short_cut:
             return super().slope(scores, near)
-        of_row, signs = self._components.of_row, self._signs
+        of_row, signs = self._components.of_row, self._components.signs
         own = scores[:, 0]
         together = self._components.add_up(signs * own)
-        value = float(_log_cosh(together).sum() - _log_cosh(own).sum())
-        gradient = 0.5 * (signs * np.tanh(0.5 * together)[of_row] - np.tanh(0.5 * own))
-        return value, gradient[:, None], None
-
-    @cached_property
-    def _signs(self) -> FloatArray:
-        flips = self._components.is_flipped
-        return np.ones(self.n_rows) if flips is None else np.where(flips, -1.0, 1.0)
+        alone, expected = float(log_cosh(own).sum()), np.tanh(0.5 * own)
+        if not self._has_shares:
+            gradient = 0.5 * (signs * np.tanh(0.5 * together)[of_row] - expected)
+            return float(log_cosh(together).sum()) - alone, gradient[:, None], None
+        start = None if near is None else near.state
+        found = self._coupling.solve_two(together, start)
+        if found is None:
+            return super().slope(scores, near)
+        turned = signs * np.tanh(0.5 * found.log_odds)[of_row]
+        gradient = 0.5 * (turned - expected)
+        beliefs = self._coupled_two(found, turned, gradient, alone)
+        return beliefs.value, gradient[:, None], beliefs
 
     def _contracted(
         self, eta: FloatArray, fields: FloatArray, messages: FloatArray | None
@@ -268,6 +273,25 @@ class TableLikelihood(Likelihood):
             pair_shares=pairs,
             converged=found.converged,
             state=found,
+        )
+
+    def _coupled_two(
+        self, found: CoupledTwo, turned: FloatArray, gradient: FloatArray, alone: float
+    ) -> Beliefs:
+        """Return what pairs found at random imply of two classes."""
+        shares = np.array([1.0 - found.share, found.share])
+        state = Coupled(0.0, in_two(found.beliefs), shares, shares, None)
+        of_both = np.empty((2, gradient.size))
+        np.negative(gradient, out=of_both[0])
+        of_both[1] = gradient
+        return Beliefs(
+            found.value - alone,
+            of_both.T,
+            in_two(0.5 + 0.5 * turned),
+            shares,
+            np.broadcast_to(1.0 / self.n_rows, self.n_rows),
+            wrong=np.broadcast_to(0.0, self.statements.count),
+            state=state,
         )
 
     def _propagated(self, eta: FloatArray, found: Erred) -> Beliefs:
@@ -348,12 +372,6 @@ def _are_exchanged(before: FloatArray, after: FloatArray) -> bool:
     """Tell whether classes, (n_rows, n_classes), agree better under other names."""
     names = linear_sum_assignment(before.T @ after, maximize=True)[1]
     return not np.array_equal(names, np.arange(names.size))
-
-
-def _log_cosh(x: FloatArray) -> FloatArray:
-    """Return ``log(2 cosh(x / 2))``."""
-    size = np.abs(x)
-    return np.asarray(0.5 * size + np.log1p(np.exp(-size)))
 
 
 def _check_known(components: Components, known: IntArray) -> None:
