@@ -2,7 +2,8 @@
 
 Half of every pool is kept apart: truth is measured on it, and a model that learns from its labels
 tells how narrow an interval of the prior could be if the classes' densities were known. Statements
-are drawn from the other half. Not in the paper.
+are drawn from the other half. Where only tests are of interest, no interval is computed. Not in the
+paper.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -19,7 +21,7 @@ from likewise._types import FloatArray
 from likewise.beliefs.table import TableLikelihood
 from likewise.classifiers import PairClassifier
 from likewise.classifiers.saying import unsaid
-from likewise.datasets import sample_statements, sample_su
+from likewise.datasets import make_waveform, sample_statements, sample_su
 from likewise.exceptions import NoSignalError
 from likewise.experiments.coverage_page import sections
 from likewise.experiments.experiment import UNSEEN, Experiment, Plan
@@ -54,6 +56,12 @@ _FREE_SHARE = 0.5
 """Share of class +1 among similar pairs that were not formed at random."""
 _STEP = 1e-3
 """By which the prior is moved to see the curvature of a likelihood."""
+_N_POOL = 20_000
+_SEPARATION = 2.5
+"""Distance of the means of three Gaussians, as of the two in `samples`."""
+_N_FRESH = 200_000
+"""Pairs of each class that the mean information in a pair is taken over. They are made of a limited
+number of rows, so that more would tell no more."""
 
 
 Drawn = tuple[FloatArray, Any]
@@ -71,15 +79,18 @@ class Setting:
     pairing : str
     error_rate : float or "auto"
     true_error_rate : float
-    is_noise : bool
-        Whether rows say nothing about classes.
+    is_only_tested : bool
+        Whether no interval is wanted: rows say nothing about classes, or pairs are not what is
+        assumed of them, and the tests should tell.
+    n_classes : int
     """
 
     draw: "Callable[[Any, Any, int, float, Generator], Drawn]"
     pairing: Any
     error_rate: float | str = 0.0
     true_error_rate: float = 0.0
-    is_noise: bool = False
+    is_only_tested: bool = False
+    n_classes: int = 2
 
 
 def _fresh(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
@@ -102,6 +113,11 @@ def _noise(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
     return rows[rng.permutation(rows.shape[0])], labels
 
 
+def _of_three(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
+    """Draw answers about a table with the shares of the pool, which depend on the prior."""
+    return sample_statements(X, y, n, n, random_state=rng).pack()
+
+
 def _of_table(kind: Any, error_rate: float = 0.0) -> "Callable[..., Drawn]":
     def draw(X: Any, y: Any, n: int, prior: float, rng: "Generator") -> Drawn:
         sample = sample_statements(
@@ -118,8 +134,12 @@ SETTINGS: Mapping[str, Setting] = {
     "asked": Setting(_of_table("asked"), "asked"),
     "asked-errors": Setting(_of_table("asked", _ERRORS), "asked", "auto", _ERRORS),
     "free": Setting(_free, "free"),
-    "noise": Setting(_noise, "auto", is_noise=True),
+    "three-asked": Setting(_of_three, "asked", n_classes=3),
+    "noise": Setting(_noise, "auto", is_only_tested=True),
+    "free-tested": Setting(_free, "auto", is_only_tested=True),
 }
+"""In "free-tested" half of the pairs are of class +1 and nobody says so: the pairing test should
+reject random pairing, but at a prior of one half, where that share is what random pairs have."""
 
 
 def measure(
@@ -136,21 +156,27 @@ def measure(
     n : int
         Number of statements; as many rows, or unlabeled rows beside fresh pairs.
     prior : float
-        Of class +1, the majority class of the pool.
+        Of class +1, the majority class of the pool; of the first of three classes, the others
+        being equally large.
 
     Returns
     -------
     dict
         ``intervals``: from each quantity to value, low end, high end and truth. ``narrowest``: half
-        the width that an interval of the prior would have if the classes' densities were known.
-        ``signal``, ``pairing_rejected``: what the two tests say.
+        the width that an interval of the prior would have if the classes' densities were known
+        (two classes). ``signal``, ``pairing_rejected``: what the two tests say.
     """
-    setting, source = SETTINGS[method], _source(dataset)
+    setting = SETTINGS[method]
+    source = _source(dataset) if setting.n_classes == 2 else _source_of_three(dataset, prior)
     key = [crc32(repr((dataset, method, n, prior)).encode()), trial]
     rows, y = setting.draw(source.X, source.y, n, prior, np.random.default_rng(key))
     X, X_apart = standardise(rows, rows, source.X_apart)
     clf = PairClassifier(
-        pairing=setting.pairing, error_rate=setting.error_rate, level=LEVEL, random_state=trial
+        n_classes=setting.n_classes,
+        pairing=setting.pairing,
+        error_rate=setting.error_rate,
+        level=LEVEL,
+        random_state=trial,
     )
     with unsaid():
         clf.fit(X, y)
@@ -159,9 +185,9 @@ def measure(
         "signal": bool(clf.has_signal_),
         "pairing_rejected": None if tested is None else bool(tested.is_rejected),
     }
-    if setting.is_noise:
+    if setting.is_only_tested:
         return record
-    truth = _truth(clf.predict(X_apart), source.y_apart, prior)
+    truth = _truth(clf, X_apart, source, setting, prior)
     found = _intervals(clf, X, y, setting, trial)
     return {
         **record,
@@ -170,36 +196,79 @@ def measure(
             name: [*map(float, ends), truth.get(name, setting.true_error_rate)]
             for name, ends in found.items()
         },
-        "narrowest": _narrowest(source.ratios(rows), y, setting, prior),
+        "narrowest": None
+        if setting.n_classes > 2
+        else _narrowest(source.ratios(rows), y, setting, prior),
     }
+
+
+# --- what is said ---------------------------------------------------------------------------
 
 
 def _intervals(clf: Any, X: Any, y: Any, setting: Setting, seed: int) -> dict[str, Any]:
     """Return value, low and high end of all that is estimated."""
-    found = {"prior": (clf.prior_, *clf.prior_interval_)}
+    found = _shares(clf)
     if setting.error_rate == "auto":
         found["error rate"] = (clf.error_rate_, *clf.error_rate_interval_)
     if setting.pairing == "auto":
         with unsaid():
             moments = PairMomentPrior(level=LEVEL, random_state=seed).fit(X, y).estimate_
         found["majority, pair moments"] = (moments.value, *moments.interval)
+    if _tells_information(clf, setting):
+        told = clf.pair_information_
+        reach = float(norm.ppf((1.0 + LEVEL) / 2.0)) * told.standard_error
+        found["information"] = (told.value, told.value - reach, told.value + reach)
     try:
         with unsaid():
             report = label_free_report(clf, X, y, level=LEVEL, random_state=seed)
     except NoSignalError:
         return found
-    for name, one in (
-        ("accuracy", report.accuracy),
-        ("true-positive rate", report.true_positive_rate),
-        ("false-positive rate", report.false_positive_rate),
-        ("prior, report", report.prior),
-    ):
-        found[name] = (one.value, *one.interval)
+    return {**found, **_reported(report)}
+
+
+def _shares(clf: Any) -> dict[str, Any]:
+    if clf.classes_.size == 2:
+        return {"prior": (clf.prior_, *clf.prior_interval_)}
+    shares = zip(clf.prior_, clf.prior_interval_, strict=True)
+    return {f"share of class {k}": (share, *ends) for k, (share, ends) in enumerate(shares)}
+
+
+def _reported(report: Any) -> dict[str, Any]:
+    """Return what a report says of accuracy and rates."""
+    found = {"accuracy": report.accuracy}
+    if report.true_positive_rate is None:
+        for name, of_class in (("recall", report.recall), ("share, report,", report.prior)):
+            found |= {f"{name} of class {k}": one for k, one in enumerate(of_class.values())}
+    else:
+        found["true-positive rate"] = report.true_positive_rate
+        found["false-positive rate"] = report.false_positive_rate
+        found["prior, report"] = report.prior
+    return {name: (one.value, *one.interval) for name, one in found.items()}
+
+
+def _tells_information(clf: Any, setting: Setting) -> bool:
+    """Tell whether the information in a pair is measured.
+
+    Of statements that share rows, what each adds depends on all the others, which no fresh
+    statement has beside it.
+    """
+    return bool(setting.pairing == "auto" and clf.has_signal_ and clf.pairing_ == "random")
+
+
+# --- what is true ---------------------------------------------------------------------------
+
+
+def _truth(clf: Any, X: Any, source: "_Source", setting: Setting, prior: float) -> dict[str, float]:
+    """Return what intervals should hold, classes called as the classifier calls them."""
+    if setting.n_classes > 2:
+        return _truth_of_more(clf.predict(X), source)
+    found = _truth_of_two(clf.predict(X), source.y_apart, prior)
+    if _tells_information(clf, setting):
+        found["information"] = _information(clf.predict_proba(X)[:, 1], source.y_apart, prior)
     return found
 
 
-def _truth(predicted: Any, y: Any, prior: float) -> dict[str, float]:
-    """Return what intervals should hold, classes called as the classifier calls them."""
+def _truth_of_two(predicted: Any, y: Any, prior: float) -> dict[str, float]:
     rates = {sign: float(np.mean(predicted[y == sign] == 1)) for sign in (1, -1)}
     right = prior * rates[1] + (1.0 - prior) * (1.0 - rates[-1])
     if right < 0.5:  # it calls the classes the other way round
@@ -214,6 +283,44 @@ def _truth(predicted: Any, y: Any, prior: float) -> dict[str, float]:
     }
 
 
+def _truth_of_more(predicted: Any, source: "_Source") -> dict[str, float]:
+    """Match the classes to those of the classifier so that it is right as often as can be."""
+    n_classes = int(source.y.max()) + 1
+    shares = np.bincount(source.y) / source.y.size
+    rates = np.array(
+        [
+            [np.mean(predicted[source.y_apart == k] == called) for called in range(n_classes)]
+            for k in range(n_classes)
+        ]
+    )
+    true, called = linear_sum_assignment(shares[:, None] * rates, maximize=True)
+    found = {"accuracy": float(shares[true] @ rates[true, called])}
+    for k, name in zip(true, called, strict=True):
+        found[f"recall of class {name}"] = float(rates[k, name])
+        found[f"share of class {name}"] = found[f"share, report, of class {name}"] = float(
+            shares[k]
+        )
+    return found
+
+
+def _information(eta: FloatArray, y: Any, prior: float) -> float:
+    """Return how much better the classifier explains a fresh similar pair than no features do.
+
+    That is, the mean of ``log(sum_k eta_k(a) eta_k(b) / sum_k q_k^2)`` with its calibrated
+    probabilities, q their means over fresh rows. What the library reports is a mean over models of
+    folds, which learned from fewer pairs and were not calibrated, and from the penalty that did
+    best: these differences belong to what the interval leaves out.
+    """
+    rng = np.random.default_rng(0)
+    of_class = {sign: np.flatnonzero(y == sign) for sign in (1, -1)}
+    q = prior * eta[of_class[1]].mean() + (1.0 - prior) * eta[of_class[-1]].mean()
+    share, total = prior**2 / (prior**2 + (1.0 - prior) ** 2), 0.0
+    for sign, weight in ((1, share), (-1, 1.0 - share)):
+        left, right = eta[rng.choice(of_class[sign], (2, _N_FRESH))]
+        total += weight * float(np.log(left * right + (1.0 - left) * (1.0 - right)).mean())
+    return total - float(np.log(q**2 + (1.0 - q) ** 2))
+
+
 # --- what could be known at best ------------------------------------------------------------
 
 
@@ -226,6 +333,7 @@ class _Source:
     X_apart: FloatArray
     y_apart: "NDArray[np.int64]"
     model: Any
+    """Learned from labels; None where there are more than two classes."""
 
     def ratios(self, X: FloatArray) -> FloatArray:
         """Return how much likelier rows are in class +1 than in class -1, by labels."""
@@ -235,13 +343,29 @@ class _Source:
 
 
 @lru_cache(maxsize=2)
+def _source_of_three(dataset: str, prior: float) -> _Source:
+    """Draw three classes, two of which share what the first one leaves."""
+    if dataset == "waveform":
+        X, y = make_waveform(2 * _N_POOL, n_classes=3, prior=prior, random_state=0)
+    elif dataset == "gaussians":
+        rng = np.random.default_rng(0)
+        y = rng.choice(3, size=2 * _N_POOL, p=[prior, (1.0 - prior) / 2, (1.0 - prior) / 2])
+        angles = 2.0 * np.pi * y / 3.0
+        X = rng.standard_normal((y.size, 5))
+        X[:, :2] += _SEPARATION / np.sqrt(3.0) * np.column_stack([np.cos(angles), np.sin(angles)])
+    else:
+        raise ValueError(f"{dataset} has two classes; those of three: gaussians, waveform.")
+    return _Source(X[:_N_POOL], y[:_N_POOL], X[_N_POOL:], y[_N_POOL:], None)
+
+
+@lru_cache(maxsize=2)
 def _source(dataset: str) -> _Source:
     X, y = pool(dataset)
     rows: FloatArray = np.asarray(X, dtype=np.float64)
     if np.mean(y == 1) < 0.5:
         y = -y
     first, second = np.array_split(np.random.default_rng(0).permutation(rows.shape[0]), 2)
-    second = second[:20_000]
+    second = second[:_N_POOL]
     model = HistGradientBoostingClassifier(early_stopping=True, random_state=0)
     model.fit(rows[second], y[second])
     return _Source(rows[first], y[first], rows[second], y[second], model)
