@@ -6,7 +6,7 @@ import numpy as np
 
 from likewise._types import FloatArray
 
-__all__ = ["Trace", "settle"]
+__all__ = ["Trace", "settle", "settle_number"]
 
 _MEMORY = 5
 _MOST_STEPS = 100
@@ -68,3 +68,47 @@ def _move(gap: FloatArray, moves: FloatArray, changes: FloatArray) -> FloatArray
         return 0.3 * gap
     weights = np.linalg.lstsq(changes, gap, rcond=1e-10)[0]
     return np.asarray(gap - (moves + changes) @ weights)
+
+
+def settle_number(step: Callable[[float], float], start: float) -> float:
+    """Return what `settle` returns, for one number.
+
+    Parameters
+    ----------
+    step : callable
+        From a number to the next one.
+    start : float
+
+    Examples
+    --------
+    >>> from likewise.beliefs.fixed_point import settle_number
+    >>> round(settle_number(lambda x: 3.0 - 2.0 * x, 0.0), 6)
+    1.0
+    """
+    moves: list[float] = []
+    changes: list[float] = []
+    here, gap = start, step(start) - start
+    best, smallest, found_at = here, abs(gap), 0
+    for number in range(_MOST_STEPS):
+        if smallest < _TOL or (smallest < _NEARLY and number - found_at >= _PATIENCE):
+            break
+        there = here + _move_number(gap, moves, changes)
+        new = step(there) - there
+        moves = [*moves[1 - _MEMORY :], there - here]
+        changes = [*changes[1 - _MEMORY :], new - gap]
+        here, gap = there, new
+        size = abs(gap)
+        if size < 0.5 * smallest:
+            found_at = number
+        if size < smallest:
+            best, smallest = here, size
+    return best
+
+
+def _move_number(gap: float, moves: list[float], changes: list[float]) -> float:
+    """Return the move of least weights on earlier ones after which the gap would be closed."""
+    square = sum(change * change for change in changes)
+    if not square:
+        return gap if moves else 0.3 * gap
+    slope = sum((move + c) * c for move, c in zip(moves, changes, strict=True)) / square
+    return gap - slope * gap

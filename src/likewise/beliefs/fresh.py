@@ -8,12 +8,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, as_shares, log_sum
+from likewise.beliefs.coupling_two import in_two
 from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
 from likewise.beliefs.fixed_point import settle
 from likewise.beliefs.fresh_two import slope_of_two
+from likewise.beliefs.fresh_two_free import FreeShares, settled_shares, slope_of_free_pairs
 from likewise.engines.rows import Positions, row_numbers
 from likewise.statements.labels import row_sets_of
 from likewise.statements.statements import Links, Statements
@@ -92,8 +95,14 @@ class FreshLikelihood(Likelihood):
         ordered = self._ordered(log_p)
         pair_shares = None
         if self.pairing == "free":
-            first = _first_pair_shares(np.exp(ordered[self.counts.alone]), near)
-            pair_shares = self._settled_pair_shares(ordered, first, start)
+            if self._is_quick:
+                z = ordered[:, 1] - ordered[:, 0]
+                shares = self._free_shares(z, expit(z), near)
+                pair_shares = in_two(np.array([shares.of_pairs]))[0]
+                start = in_two(np.array([shares.of_rows]))[0]
+            else:
+                first = _first_pair_shares(np.exp(ordered[self.counts.alone]), near)
+                pair_shares = self._settled_pair_shares(ordered, first, start)
         found = expand(ordered, self.counts, pair_shares, start, self._weights)
         return self._beliefs(ordered, found, pair_shares)
 
@@ -101,11 +110,51 @@ class FreshLikelihood(Likelihood):
         self, scores: FloatArray, near: Beliefs | None = None
     ) -> tuple[float, FloatArray, Beliefs | None]:
         """Return the value and its gradient in the scores; see `Likelihood`."""
-        if scores.shape[1] > 1 or self.pairing == "free":
+        if scores.shape[1] > 1 or (self.pairing == "free" and not self._is_quick):
             return super().slope(scores, near)
         ordered = self._ordered(scores[:, 0])
+        if self.pairing == "free":
+            return self._slope_of_free(ordered, near)
         value, gradient = slope_of_two(ordered, self.counts, self.totals, self._weights)
         return value, self._in_place(gradient)[:, None], None
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether free shares are settled by the short cut for two classes."""
+        return self.n_classes == 2 and bool(self.counts.unlabeled and self.counts.similar)
+
+    def _slope_of_free(
+        self, z: FloatArray, near: Beliefs | None
+    ) -> tuple[float, FloatArray, Beliefs]:
+        """Return what `slope` does for two classes with free shares among pairs."""
+        eta = expit(z)
+        shares = self._free_shares(z, eta, near)
+        found = slope_of_free_pairs(z, eta, shares, self.counts, self.totals, self._weights)
+        gradient = self._in_place(found.gradient)
+        profiled = (1.0 if self._weights is None else self._weights) / found.sampled
+        of_rows = in_two(np.array([shares.of_rows]))[0]
+        beliefs = Beliefs(
+            found.value,
+            np.stack([-gradient, gradient]).T,
+            in_two(self._in_place(found.posteriors)),
+            of_rows,
+            self._in_place(profiled),
+            pair_shares=in_two(np.array([shares.of_pairs]))[0],
+            wrong=np.zeros(self.counts.pairs),
+            state=of_rows,
+        )
+        return found.value, gradient[:, None], beliefs
+
+    def _free_shares(self, z: FloatArray, eta: FloatArray, near: Beliefs | None) -> FreeShares:
+        """Settle free shares of two classes, given log-odds and probabilities of the second."""
+        counts = self.counts
+        mean = float(eta[counts.alone].mean())
+        q, rho = mean, mean**2 / (mean**2 + (1.0 - mean) ** 2)
+        if near is not None and near.pair_shares is not None:
+            rho = float(near.pair_shares[1])
+        if near is not None and near.state is not None:
+            q = float(near.state[1])
+        return settled_shares(z, eta, counts, self.totals, self._weights, (q, rho))
 
     def _settled_pair_shares(
         self, ordered: FloatArray, first: FloatArray, start: FloatArray | None

@@ -167,11 +167,10 @@ def _best(
     near: list[Beliefs | None] = [None]
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        found = near[0] = likelihood.evaluate(_calibrated(scores, vector), near[0])
-        slopes = found.gradient[:, 1:] if scores.shape[1] == 1 else found.gradient
+        value, slopes, near[0] = likelihood.slope(_tempered(scores, vector), near[0])
         slope = np.exp(vector[0]) * float(np.sum(slopes * scores))
         gradient = np.append(slope, slopes.sum(axis=0))
-        return -found.value / likelihood.size, -gradient / likelihood.size
+        return -value / likelihood.size, -gradient / likelihood.size
 
     bounds = [(-6.0, 6.0)] + [(-30.0, 30.0)] * (start.size - 1)
     found = minimize(
@@ -182,4 +181,8 @@ def _best(
 
 
 def _calibrated(scores: FloatArray, vector: FloatArray) -> FloatArray:
-    return log_probabilities(np.exp(vector[0]) * scores + vector[1 : 1 + scores.shape[1]])
+    return log_probabilities(_tempered(scores, vector))
+
+
+def _tempered(scores: FloatArray, vector: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(vector[0]) * scores + vector[1 : 1 + scores.shape[1]])
