@@ -81,6 +81,23 @@ def test_both_ways_to_settle_shares_lead_to_the_same(monkeypatch: pytest.MonkeyP
     assert likelihood.slope(scores + 0.05, near)[0] == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_a_class_that_is_rare_among_rows_but_not_among_pairs_is_found(
+    is_quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From shares of random pairs on, one class would be all that the pairs are of."""
+    likelihood = pairs_and_rows(0).paired("free")
+    rng = np.random.default_rng(3)
+    labels = np.append(rng.random(N_ALONE) < 0.92, np.repeat(rng.random(N_SIMILAR) < 0.5, 2))
+    order = np.random.default_rng(0).permutation(labels.size)
+    scores = (4.0 * labels - 1.0 + rng.normal(size=labels.size))[order][:, None]
+    monkeypatch.setattr(FreshLikelihood, "_is_quick", is_quick)
+    beliefs = likelihood.slope(scores)[2]
+    assert beliefs is not None
+    assert beliefs.pair_shares is not None
+    assert beliefs.pair_shares[1] == pytest.approx(0.5, abs=0.15)
+
+
 def test_a_class_that_no_pair_is_of_is_settled_at_the_end_of_the_range() -> None:
     likelihood, scores = draw()
     members = likelihood.statements.members

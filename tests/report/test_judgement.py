@@ -1,5 +1,6 @@
 """Probabilities that explain statements, and what they say of predictions."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from likewise.beliefs.expansion import Counts
 from likewise.beliefs.fresh import FreshLikelihood, in_order
 from likewise.beliefs.table import TableLikelihood
 from likewise.report.judgement import Judgement, agreement, draw_values, judge
+from likewise.report.predictions import Predicted, Scores
 from likewise.statements.labels import TableLabels, read_labels
 from likewise.statements.packing import pack
 
@@ -45,8 +47,12 @@ def test_clones_that_fall_behind_are_allowed_for(rng: np.random.Generator) -> No
     clones = np.where(rng.random((5, own.size)) < 0.1, coin, own)
     judged = judgement(truth, own, likelihood)
     beliefs = judged.evaluate()
-    np.testing.assert_array_equal(judged.lag(beliefs, own, np.array([own, own])), 0.0)
-    behind = judged.lag(beliefs, own, clones)
+    np.testing.assert_array_equal(judged.lag(beliefs), 0.0)
+    same = replace(judged, ahead=Predicted(own, own, np.array([own, own]), Scores()).ahead(2))
+    np.testing.assert_array_equal(same.lag(beliefs), 0.0)
+    held_out = clones[np.arange(own.size) % 5, np.arange(own.size)]
+    judged = replace(judged, ahead=Predicted(held_out, own, clones, Scores()).ahead(2))
+    behind = judged.lag(beliefs)
     accuracy = judged.values(beliefs)[0]
     assert behind[0] == pytest.approx(0.1 * (accuracy - 0.5), abs=0.01)
     assert behind[1] > 0
@@ -58,10 +64,12 @@ def test_a_clone_that_predicts_one_class_alone_has_no_say_in_what_classes_are_ca
     """Its rates are known: all rows of one class are found, and its share of rows is right."""
     for seed in range(20):
         truth, own, likelihood = fresh(Counts(100, 100), np.random.default_rng(seed))
-        judged = judgement(truth, own, likelihood)
+        clones = np.array([own, np.ones_like(own)])  # the first did not see any of these rows
+        ahead = Predicted(own, own, clones, Scores()).ahead(2)
+        judged = replace(judgement(truth, own, likelihood), ahead=ahead)
         beliefs = judged.evaluate()
         accuracy, misses, hits, _, prior = judged.values(beliefs)
-        behind = judged.lag(beliefs, own, np.ones((1, own.size), dtype=np.intp))
+        behind = judged.lag(beliefs)
         np.testing.assert_allclose(behind[:3], [accuracy - prior, misses, hits - 1.0])
 
 
@@ -93,6 +101,25 @@ def test_draws_of_a_determined_table_vary_as_a_sample_of_rows_does(
     assert draws.shape == (200, 8)
     assert draws[:, 0].std() == pytest.approx(np.sqrt(0.2 * 0.8 / 400), rel=0.25)
     np.testing.assert_allclose(draws[:, 3:5].sum(axis=1), 1.0)
+
+
+def test_draws_vary_as_estimates_do_from_sample_to_sample() -> None:
+    """Where answers determine some rows, rates and calibration err together."""
+    rng, errors, spreads = np.random.default_rng(0), [], []
+    for _ in range(80):
+        n_rows = 300
+        classes = (rng.random(n_rows) < 0.6).astype(np.intp)
+        scores = 2.5 * (classes - 0.5) + rng.standard_normal(n_rows)
+        odds = 2.5 * scores + np.log(0.6 / 0.4)  # of the second class
+        pairs = rng.permutation(n_rows).reshape(-1, 2)
+        alike = classes[pairs[:, 0]] == classes[pairs[:, 1]]
+        y = pack(scores[:, None], similar=pairs[alike], dissimilar=pairs[~alike])[1]
+        likelihood = TableLikelihood(read_labels(y), 2, "asked")
+        judged, beliefs = judge(odds[:, None], (odds > 0).astype(np.intp), likelihood)
+        draws = draw_values(judged, beliefs, np.random.RandomState(0))
+        errors.append(judged.values(beliefs)[0])
+        spreads.append(draws[:, 0].std())
+    assert np.std(errors) == pytest.approx(np.mean(spreads), rel=0.15)
 
 
 @pytest.mark.parametrize(

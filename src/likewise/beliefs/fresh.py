@@ -13,7 +13,7 @@ from scipy.special import expit
 from likewise._types import FloatArray
 from likewise.beliefs.base import Beliefs, HeldOut, Likelihood, as_shares, log_sum
 from likewise.beliefs.coupling_two import in_two
-from likewise.beliefs.expansion import Counts, Expansion, expand, share_covariance
+from likewise.beliefs.expansion import Counts, Expansion, Totals, expand, share_covariance
 from likewise.beliefs.fixed_point import settle
 from likewise.beliefs.fresh_two import slope_of_two
 from likewise.beliefs.fresh_two_free import FreeShares, settled_shares, slope_of_free_pairs
@@ -93,16 +93,26 @@ class FreshLikelihood(Likelihood):
         """Return what the pairs imply; see `Likelihood`."""
         start = None if near is None else near.state
         ordered = self._ordered(log_p)
-        pair_shares = None
+        if self.pairing == "free" and self._is_quick:
+            z = ordered[:, 1] - ordered[:, 0]
+            shares = self._free_shares(z, expit(z), near)
+            of_pairs, of_rows = (
+                in_two(np.array([one]))[0] for one in (shares.of_pairs, shares.of_rows)
+            )
+            return self._at(ordered, of_pairs, of_rows)
         if self.pairing == "free":
-            if self._is_quick:
-                z = ordered[:, 1] - ordered[:, 0]
-                shares = self._free_shares(z, expit(z), near)
-                pair_shares = in_two(np.array([shares.of_pairs]))[0]
-                start = in_two(np.array([shares.of_rows]))[0]
-            else:
-                first = _first_pair_shares(np.exp(ordered[self.counts.alone]), near)
-                pair_shares = self._settled_pair_shares(ordered, first, start)
+            eta = np.exp(ordered[self.counts.alone])
+            settled = (
+                self._settled_pair_shares(ordered, first, start)
+                for first in _first_pair_shares(eta, near)
+            )
+            found = (self._at(ordered, pair_shares, start) for pair_shares in settled)
+            return max(found, key=lambda one: one.value)
+        return self._at(ordered, None, start)
+
+    def _at(
+        self, ordered: FloatArray, pair_shares: FloatArray | None, start: FloatArray | None
+    ) -> Beliefs:
         found = expand(ordered, self.counts, pair_shares, start, self._weights)
         return self._beliefs(ordered, found, pair_shares)
 
@@ -147,14 +157,15 @@ class FreshLikelihood(Likelihood):
 
     def _free_shares(self, z: FloatArray, eta: FloatArray, near: Beliefs | None) -> FreeShares:
         """Settle free shares of two classes, given log-odds and probabilities of the second."""
-        counts = self.counts
-        mean = float(eta[counts.alone].mean())
-        q, rho = mean, mean**2 / (mean**2 + (1.0 - mean) ** 2)
-        if near is not None and near.pair_shares is not None:
-            rho = float(near.pair_shares[1])
+        given, weights = (self.counts, self.totals), self._weights
+        q = float(eta[self.counts.alone].mean())
         if near is not None and near.state is not None:
             q = float(near.state[1])
-        return settled_shares(z, eta, counts, self.totals, self._weights, (q, rho))
+        firsts = _first_pair_shares(np.array([[1.0 - q, q]]), near)
+        found = [settled_shares(z, eta, *given, weights, (q, float(one[1]))) for one in firsts]
+        if len(found) == 1:
+            return found[0]
+        return max(found, key=lambda one: _value_at(z, eta, one, *given, weights))
 
     def _settled_pair_shares(
         self, ordered: FloatArray, first: FloatArray, start: FloatArray | None
@@ -316,11 +327,24 @@ def in_order(counts: Counts) -> Statements:
     )
 
 
-def _first_pair_shares(eta: FloatArray, near: Beliefs | None) -> FloatArray:
+def _first_pair_shares(eta: FloatArray, near: Beliefs | None) -> list[FloatArray]:
+    """Return shares of the classes among pairs to begin with.
+
+    More than one place may be settled. Where nothing nearby is known, equal shares are a start
+    beside those of random pairs: from the latter, a rare class may never be found among the pairs.
+    """
     if near is not None and near.pair_shares is not None:
-        return near.pair_shares
-    return (
-        as_shares(eta.mean(axis=0) ** 2, _SMALLEST_SHARE)
-        if eta.size
-        else np.full(eta.shape[1], 1.0)
-    )
+        return [near.pair_shares]
+    equal = np.full(eta.shape[1], 1.0 / eta.shape[1])
+    return [as_shares(eta.mean(axis=0) ** 2, _SMALLEST_SHARE), equal] if eta.size else [equal]
+
+
+def _value_at(
+    z: FloatArray,
+    eta: FloatArray,
+    shares: FreeShares,
+    counts: Counts,
+    totals: Totals,
+    weights: FloatArray | None,
+) -> float:
+    return slope_of_free_pairs(z, eta, shares, counts, totals, weights).value

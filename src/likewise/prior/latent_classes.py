@@ -24,8 +24,10 @@ from likewise._types import FloatArray
 
 _PSEUDO_COUNT = 0.5
 """Rows added to every bin of either class, so that no probability is zero."""
-_STRAIGHTNESS = 3.0
-"""Precision of the log-ratio's second derivative around zero, per unit of a normal score."""
+_STRAIGHTNESS = 0.3
+"""Precision of the log-ratio's second derivative around zero, per unit of a normal score. It may
+well bend by two: a stronger preference would take the bend of other distributions than normal ones
+for another share of the classes."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtri
+from scipy.stats import chi2
 
 from likewise._types import FloatArray
 from likewise.engines.arrays import to_numpy
@@ -27,7 +28,6 @@ from likewise.prior.latent_classes import (
     profile_log_likelihood,
 )
 from likewise.prior.scores import HeldOut, ScoredPrior
-from likewise.search.calibration import narrowest
 from likewise.search.learn import Learned
 from likewise.statements.labels import WeakLabels, row_sets_of
 from likewise.statements.statements import Statements
@@ -36,8 +36,6 @@ _EDGES = np.array([0.06, 0.15, 0.3, 0.5, 0.75])
 """Ranks among unlabeled rows at which bins end; finer where the smaller class is."""
 _HIGHEST = 0.999
 """Largest prior that is tried."""
-_FINE = 4000
-"""Grid points of the posterior where the rows of a table are a sample themselves."""
 _LEAST_SIGNAL = math.sqrt(10.0)
 """Standard errors by which the pairs' covariance must exceed zero. The prior is a ratio over that
 covariance, and ratios over what may be zero are not near normal: the rule for weak instruments asks
@@ -65,8 +63,8 @@ class PairMomentPrior(ScoredPrior):
     Attributes
     ----------
     estimate_ : PriorEstimate
-        Its value is the posterior mean under a flat prior on [1/2, 1], its interval the narrowest
-        that holds `level` of the posterior; near 1/2 it touches 1/2. ``diagnostics``: ``signal``
+        Its value is the posterior mean under a flat prior on [1/2, 1], its interval holds what a
+        likelihood-ratio test does not reject; near 1/2 it touches 1/2. ``diagnostics``: ``signal``
         (standard errors by which pair members vary together), ``information`` (nats per pair on
         held-out pairs), ``features``, ``alpha`` (None if the score is a sum over several kinds of
         features), ``n_pairs``, ``n_rows``, and ``notes``.
@@ -141,11 +139,12 @@ def _count_held_out(learned: Learned, others: HeldOut) -> Counts:
 
 
 def _estimate(counts: Counts, learned: Learned, level: float) -> PriorEstimate:
-    priors, weights = _posterior(counts)
-    value = float(priors @ weights)
+    priors, logs = _profile(counts)
+    weights = np.exp(logs - logs.max())
+    value = float(priors @ weights / weights.sum())
+    interval = _accepted(priors, logs, level)
     if not learned.some.statements.is_fresh:
-        priors, weights = _beyond_the_table(priors, weights, float(counts.rows.sum()))
-    interval = _interval(priors, weights, level)
+        interval = _beyond_the_table(value, interval, float(counts.rows.sum()), level)
     signal = counts.signal()
     notes = []
     if signal < _LEAST_SIGNAL or not learned.has_signal:
@@ -172,8 +171,8 @@ def _estimate(counts: Counts, learned: Learned, level: float) -> PriorEstimate:
     )
 
 
-def _posterior(counts: Counts) -> tuple[FloatArray, FloatArray]:
-    """Return a grid of priors and the posterior weight of each, finer where it is narrow."""
+def _profile(counts: Counts) -> tuple[FloatArray, FloatArray]:
+    """Return a grid of priors, finer where the likelihood is narrow, and log-likelihoods."""
     low, high = 0.5, _HIGHEST
     while True:
         priors = np.linspace(low, high, 41)
@@ -184,28 +183,33 @@ def _posterior(counts: Counts) -> tuple[FloatArray, FloatArray]:
         deviation = np.sqrt(weights @ (priors - mean) ** 2)
         step = priors[1] - priors[0]
         if deviation >= 2.0 * step or step < 1e-6:
-            return priors, weights
+            return priors, logs
         reach = max(6.0 * deviation, 2.0 * step)
         peak = priors[int(np.argmax(weights))]
         low, high = max(0.5, peak - reach), min(_HIGHEST, peak + reach)
 
 
+def _accepted(priors: FloatArray, logs: FloatArray, level: float) -> tuple[float, float]:
+    """Return the priors that a likelihood-ratio test does not reject.
+
+    A posterior on [1/2, 1] would not do: where the truth is one half, it lies at the end of the
+    range, and the weight that is missing beyond makes the rest look surer than it is.
+    """
+    fine = np.linspace(priors[0], priors[-1], 4000)
+    excess = logs.max() - np.interp(fine, priors, logs)
+    kept = fine[2.0 * excess <= chi2.ppf(level, df=1)]
+    return float(kept[0]), 1.0 if kept[-1] >= _HIGHEST else float(kept[-1])
+
+
 def _beyond_the_table(
-    priors: FloatArray, weights: FloatArray, n_rows: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return a grid and the posterior of the share in what the rows of a table were drawn from.
+    value: float, interval: tuple[float, float], n_rows: float, level: float
+) -> tuple[float, float]:
+    """Return the interval of the share in what the rows of a table were drawn from.
 
     The counts take the members of pairs for further rows; but they are rows of the table, and tell
     the share in it alone.
     """
-    edges = np.linspace(0.0, 1.0, _FINE + 1)
-    variances = priors * (1.0 - priors) / n_rows + (priors[1] - priors[0]) ** 2 / 12.0
-    below = ndtr((edges[:, None] - priors) / np.sqrt(variances))
-    mass = np.diff(below, axis=0) @ weights
-    return (edges[1:] + edges[:-1]) / 2.0, mass / mass.sum()
-
-
-def _interval(priors: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:
-    """Return the narrowest interval that holds `level` of the weight, within [1/2, 1]."""
-    low, high = narrowest(priors, weights, level)
-    return max(low, 0.5), 1.0 if high >= _HIGHEST else high
+    low, high = interval
+    reach = float(ndtri((1.0 + level) / 2.0)) * math.sqrt(value * (1.0 - value) / n_rows)
+    below, above = max(value - low, 0.0), max(high - value, 0.0)
+    return max(value - math.hypot(below, reach), 0.5), min(value + math.hypot(above, reach), 1.0)

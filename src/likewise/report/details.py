@@ -42,7 +42,7 @@ def details_of(
         The fields with rates.
     level : float
     """
-    lag = float(judged.lag(beliefs, predicted.own, predicted.clones)[0])
+    lag = float(judged.lag(beliefs)[0])
     accuracy: Estimate = rates["accuracy"]
     return {
         "confusion": judged.confusion(beliefs),

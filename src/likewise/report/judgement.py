@@ -62,6 +62,8 @@ class Judgement:
         Logarithm of the scale, b, and the offsets of all classes but the first.
     ranks : array of shape (n_rows,), or None
         What the classifier ranks rows by, high for the second of two classes.
+    ahead : array of shape (n_rows, n_classes), or None
+        One for the class that the classifier itself predicts, less how often clones predict each.
     """
 
     scores: FloatArray
@@ -71,6 +73,7 @@ class Judgement:
     population: FloatArray
     vector: FloatArray
     ranks: FloatArray | None = None
+    ahead: FloatArray | None = None
 
     @cached_property
     def _says(self) -> FloatArray:
@@ -86,13 +89,18 @@ class Judgement:
         scores = np.exp(self.vector[0]) * self.scores + self.vector[1] * self._says
         return log_probabilities(scores + np.append(0.0, self.vector[2:]))
 
-    def slope(self, gradient: FloatArray) -> FloatArray:
-        """Return the gradient in the coefficients, given that in the scores."""
-        return np.concatenate(
+    def slopes(self, gradient: FloatArray) -> FloatArray:
+        """Return what every row adds to the gradient in the coefficients, given that in the scores.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes + 1)
+        """
+        return np.column_stack(
             [
-                [np.exp(self.vector[0]) * float(np.sum(gradient * self.scores))],
-                [float(np.sum(gradient * self._says))],
-                gradient[:, 1:].sum(axis=0),
+                np.exp(self.vector[0]) * np.sum(gradient * self.scores, axis=1),
+                np.sum(gradient * self._says, axis=1),
+                gradient[:, 1:],
             ]
         )
 
@@ -149,7 +157,19 @@ class Judgement:
         weights = self.known(beliefs)[0]
         return float(weights @ np.exp(self.log_p.max(axis=1)))
 
-    def lag(self, beliefs: Beliefs, own: IntArray, clones: IntArray) -> FloatArray:
+    def by_scores(self, beliefs: Beliefs) -> FloatArray:
+        """Return class probabilities that scores and predictions give, statements left aside.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Of the classes as the classifier calls them.
+        """
+        probabilities = np.exp(self.log_p)
+        found = _meant(self.known(beliefs)[0], probabilities, self.predictions)
+        return np.asarray(probabilities[:, found])
+
+    def lag(self, beliefs: Beliefs, factors: FloatArray | None = None) -> FloatArray:
         """Return how far the clones, which saw fewer rows, fall behind the classifier itself.
 
         The correction of cross-validation by Burman (1989): accuracy and recall of the classifier
@@ -158,21 +178,21 @@ class Judgement:
 
         Parameters
         ----------
-        beliefs : Beliefs
-        own : integer array of shape (n_rows,)
-        clones : integer array of shape (n_clones, n_rows)
+        beliefs, factors
+            As in `known`.
 
         Returns
         -------
         array of shape (1 + 2 n_classes,)
             Zeros for the shares of the classes.
         """
-        weights = self.known(beliefs)[0]
-        probabilities = np.exp(self.log_p)
-        # The classes keep their names from one to the next.
-        probabilities = probabilities[:, _meant(weights, probabilities, self.predictions)]
-        rates = [_rates(_joint(weights, probabilities, one)) for one in (own, *clones)]
-        return np.asarray(rates[0] - np.mean(rates[1:], axis=0))
+        k = self.order.size
+        if self.ahead is None:
+            return np.zeros(1 + 2 * k)
+        weights, probabilities = self.known(beliefs, factors)[0], self.by_scores(beliefs)
+        gains = weights @ (self.ahead * probabilities)
+        recalls = gains / np.maximum(weights @ probabilities, 1e-12)
+        return np.concatenate([[gains.sum()], recalls, np.zeros(k)])
 
 
 def judge(
@@ -181,6 +201,7 @@ def judge(
     likelihood: Likelihood,
     population: FloatArray | None = None,
     ranks: FloatArray | None = None,
+    ahead: FloatArray | None = None,
 ) -> tuple[Judgement, Beliefs]:
     """Explain statements by scores and predictions.
 
@@ -194,6 +215,8 @@ def judge(
         Weights of a table's rows; by default all count alike.
     ranks : array of shape (n_rows,), optional
         What the classifier ranks rows by.
+    ahead : array of shape (n_rows, n_classes), optional
+        By how much more often the classifier itself predicts every class than its clones do.
 
     Returns
     -------
@@ -206,8 +229,10 @@ def judge(
     population = np.ones(n_rows) if population is None else population
     first = np.exp(log_probabilities(scores))
     found = _meant(population / population.sum(), first, predictions)
-    start = Judgement(scores, predictions, found, likelihood, population, np.zeros(k + 1), ranks)
-    return _explain(start)
+    first_guess = np.zeros(k + 1)
+    return _explain(
+        Judgement(scores, predictions, found, likelihood, population, first_guess, ranks, ahead)
+    )
 
 
 def _explain(start: Judgement) -> tuple[Judgement, Beliefs]:
@@ -228,7 +253,7 @@ def _objective(judged: Judgement) -> Callable[[FloatArray], tuple[float, FloatAr
         here = judged.at(vector)
         found = near[0] = here.evaluate(near[0])
         value = found.value - 0.5 * float(precision @ vector**2)
-        return -value / size, (precision * vector - here.slope(found.gradient)) / size
+        return -value / size, (precision * vector - here.slopes(found.gradient).sum(axis=0)) / size
 
     return objective
 
@@ -243,6 +268,8 @@ def draw_values(
     judged: Judgement, beliefs: Beliefs, random_state: np.random.RandomState
 ) -> FloatArray:
     """Draw accuracy, recalls, shares, pair agreement and areas as they could have been as well.
+
+    How far clones fall behind is drawn with them: few rows tell it, and it varies with these.
 
     Parameters
     ----------
@@ -278,10 +305,12 @@ def _bootstrap(
                 predictions=judged.predictions[chosen],
                 likelihood=drawn,
                 ranks=None if judged.ranks is None else judged.ranks[chosen],
+                ahead=None if judged.ahead is None else judged.ahead[chosen],
             )
         )
         agreed = agreement(again.predictions, drawn)[0]
-        draws.append(np.concatenate([again.values(found), [agreed], again.areas(found)]))
+        rates = again.values(found) + again.lag(found)
+        draws.append(np.concatenate([rates, [agreed], again.areas(found)]))
     return np.array(draws)
 
 
@@ -299,7 +328,7 @@ def _resampled(
 def _posterior(
     judged: Judgement, beliefs: Beliefs, random_state: np.random.RandomState
 ) -> FloatArray:
-    """Draw coefficients from their posterior, and weights of a table's rows.
+    """Draw weights of a table's rows, and the coefficients that these imply.
 
     Rows are a sample of all there could be: they are weighed by a Bayesian bootstrap (Rubin, 1981).
     It is over single rows, though statements tie them together: rows were drawn one by one, and
@@ -311,18 +340,46 @@ def _posterior(
     near = held.evaluate(beliefs)
     value, error = agreement(judged.predictions, judged.likelihood)
     draws, ranked = [], []
-    for vector in _coefficients(held, random_state):
+    factors = random_state.standard_exponential((_N_DRAWS, judged.predictions.size))
+    for own, vector in zip(factors, _coefficients(held, near, factors, random_state), strict=True):
         here = held.at(vector)
-        factors = random_state.standard_exponential(judged.predictions.size)
         found = here.evaluate(near)
-        draws.append(here.values(found, factors))
-        ranked.append(here.areas(found, factors))
+        draws.append(here.values(found, own) + here.lag(found, own))
+        ranked.append(here.areas(found, own))
     agreed = value + error * random_state.standard_normal(_N_DRAWS)
     return np.column_stack([draws, agreed, ranked])
 
 
-def _coefficients(judged: Judgement, random_state: np.random.RandomState) -> FloatArray:
-    """Draw coefficients around the best ones by the curvature there (Laplace's method)."""
+def _coefficients(
+    judged: Judgement,
+    beliefs: Beliefs,
+    factors: FloatArray,
+    random_state: np.random.RandomState,
+) -> FloatArray:
+    """Draw coefficients around the best ones, given how often each row counts.
+
+    A sample that happens to hold more rows that are predicted rightly also makes scores look
+    surer: rates and coefficients err together. So coefficients follow the weights of the rows by
+    one Newton step of the weighted likelihood (Newton and Raftery, 1994). What the curvature leaves
+    open beyond that (Laplace's method) is drawn independently.
+
+    Returns
+    -------
+    array of shape (n_draws, n_classes + 1)
+    """
+    covariance = _covariance(judged)
+    slopes = judged.slopes(beliefs.gradient)
+    moved = (factors - 1.0) @ slopes @ covariance
+    left = covariance - covariance @ (slopes.T @ slopes) @ covariance
+    values, vectors = np.linalg.eigh((left + left.T) / 2)
+    normal = random_state.standard_normal(moved.shape)
+    found = judged.vector + moved + (normal * np.sqrt(values.clip(0.0))) @ vectors.T
+    found[:, 0] = found[:, 0].clip(*_BOUNDS[0])
+    return np.asarray(found)
+
+
+def _covariance(judged: Judgement) -> FloatArray:
+    """Return the inverse of the curvature at the best coefficients."""
     objective, best, size = _objective(judged), judged.vector, judged.likelihood.size
     nudges = _STEP * np.eye(best.size)
     curvature = size * np.array(
@@ -330,11 +387,8 @@ def _coefficients(judged: Judgement, random_state: np.random.RandomState) -> Flo
     )
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
     # Nothing is less known than before the statements were seen.
-    deviations = np.maximum(values, _precision(judged).min()) ** -0.5
-    normal = random_state.standard_normal((_N_DRAWS, best.size))
-    found = best + (normal * deviations) @ vectors.T
-    found[:, 0] = found[:, 0].clip(*_BOUNDS[0])
-    return np.asarray(found)
+    values = np.maximum(values, _precision(judged).min())
+    return np.asarray((vectors / values) @ vectors.T)
 
 
 def agreement(predictions: IntArray, likelihood: Likelihood) -> tuple[float, float]:

@@ -50,10 +50,8 @@ _MOST = 20_000
 _N_FOLDS = 5
 _SIGNAL = 3.0
 """Standard errors by which predictions of pair members must agree to count as a signal."""
-_CLONES = 3**-0.5
-"""Standard deviation of how far clones and classifier differ in a rate, per share of the rows on
-which they disagree: nothing is known of which of them is right there, so that the difference is as
-likely to be anything from all to none (a uniform distribution over [-1, 1])."""
+_EITHER_WAY = 3**-0.5
+"""Standard deviation of what may be anything from -1 to 1 (a uniform distribution)."""
 
 
 @tells_if_asked
@@ -177,6 +175,7 @@ def label_free_report(
             learned.likelihood,
             population,
             predicted.scores.ranks,
+            predicted.ahead(len(classes.labels)),
         )
         draws = draw_values(judged, beliefs, random)
         step("accuracy drawn for its interval")
@@ -340,15 +339,15 @@ def _estimates(
 
     Rates are those of the cross-fitted predictions and of how far these fall behind.
 
-    Clones are not the classifier itself: where they disagree, either may be right. And where all
-    pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n`` could have gone
-    unseen.
+    Clones are not the classifier itself: where they disagree, either may be right more often. And
+    where all pairs agree, every draw does, though a rate of ``log(1 / (1 - level)) / n`` could have
+    gone unseen.
     """
     k = len(labels)
     values = judged.values(beliefs)
-    shift = judged.lag(beliefs, predicted.own, predicted.clones)
-    shift[1 + k :] = 0.0
-    clones = _CLONES * float(ndtri((1.0 + level) / 2.0)) * _disagreement(judged, beliefs, predicted)
+    shift = judged.lag(beliefs)
+    normal = float(ndtri((1.0 + level) / 2.0))
+    clones = _EITHER_WAY * normal * _largest_difference(judged, beliefs, predicted)
     unseen = -np.log1p(-level) / _n_trials(judged, values)
     agreed = agreement(judged.predictions, judged.likelihood)[0]
 
@@ -359,7 +358,6 @@ def _estimates(
         low, high = min(low, 1.0 - unseen[j]), max(high, unseen[j])
         return Estimate(value, (max(float(low), 0.0), min(float(high), 1.0)))
 
-    draws = draws + np.append(shift, np.zeros(3))
     values = np.append((values + shift).clip(0.0, 1.0), agreed)
     found = [estimate(j, float(values[j]), float(clones[j])) for j in range(1 + 2 * k)]
     recall, shares = (
@@ -388,8 +386,13 @@ def _wider(prior: Estimate, interval: FloatArray) -> Estimate:
     )
 
 
-def _disagreement(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> FloatArray:
-    """Return on which share of all rows, and of every class, clones and classifier disagree.
+def _largest_difference(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> FloatArray:
+    """Return how far apart accuracy and recall of clones and classifier may be.
+
+    Rows on which they disagree have two likely classes. If one of these has probability p, whoever
+    names it is right more often by ``2 p - 1``; which of the two it is the score does not tell,
+    since the classifier saw what the clones did not. Were it always the same one, accuracy would
+    differ by the sum of ``|2 p - 1|``, and recall by half of that, per row of the class.
 
     Returns
     -------
@@ -397,11 +400,13 @@ def _disagreement(judged: Judgement, beliefs: Beliefs, predicted: Predicted) -> 
         Zeros for the shares of the classes, which do not depend on predictions.
     """
     weights, probabilities = judged.known(beliefs)
-    differ = predicted.held_out != predicted.own
-    of_classes = weights @ probabilities
-    apart = (weights * differ) @ probabilities
-    shares = apart / np.maximum(of_classes, 1e-12)
-    return np.concatenate([[apart.sum()], shares, np.zeros(shares.size)])
+    of_scores = judged.by_scores(beliefs)
+    rows, k = np.arange(weights.size), probabilities.shape[1]
+    own, held_out = predicted.own, predicted.held_out
+    apart = weights * np.abs(of_scores[rows, own] - of_scores[rows, held_out])
+    of_classes = np.bincount(own, apart, k) + np.bincount(held_out, apart, k)
+    recalls = 0.5 * of_classes / np.maximum(weights @ probabilities, 1e-12)
+    return np.concatenate([[apart.sum()], recalls, np.zeros(k)])
 
 
 def _opposite(one: Estimate) -> Estimate:

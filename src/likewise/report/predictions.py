@@ -115,6 +115,22 @@ class Predicted:
     scores: "Scores"
     all_ranks: FloatArray | None = None
 
+    def ahead(self, n_classes: int) -> FloatArray:
+        """Return one for the class that the classifier itself predicts, less its clones' share.
+
+        The clone that did not see the row is left out. Scores that judge the row did not see it
+        either, and would take the side of that clone: the classifier and all others saw the row.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
+        named = np.eye(n_classes)
+        if len(self.clones) < 2:
+            return np.zeros((self.own.size, n_classes))
+        others = sum(named[one] for one in self.clones) - named[self.held_out]
+        return np.asarray(named[self.own] - others / (len(self.clones) - 1))
+
 
 def reference_rows(clf: Any, X: Any) -> Any:
     """Return the rows as numbers for the reference score: `X`, or what steps of `clf` make of it.
