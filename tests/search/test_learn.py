@@ -10,7 +10,7 @@ import likewise as lw
 from likewise._types import FloatArray
 from likewise.beliefs.expansion import Counts
 from likewise.scores.features import RadialFeatures
-from likewise.scores.maps import FeatureMap, feature_maps
+from likewise.scores.maps import SPARSE, FeatureMap, feature_maps
 from likewise.search import learn as module
 from likewise.search.learn import Learned, learn, standard_error
 from likewise.search.rows import MemoryRows, counts_of
@@ -117,7 +117,21 @@ def test_rings_need_radial_features(rng: np.random.Generator) -> None:
     found = learned(*rings(rng, 150), features="auto", alphas=[0.1, 0.01])
     assert found.features.name.startswith("rbf")
     tried = {row.features for row in found.selection.rows if row.alpha}
-    assert tried == {"linear", "rbf 0.9", "rbf 0.5"}
+    assert tried == {"linear", "linear sparse", "rbf 0.9", "rbf 0.5"}
+
+
+def test_columns_have_penalties_of_their_own_where_pairs_are_fresh_and_few(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = bent(rng, 150)
+    few = learned(X, y, features="auto", alphas=[0.1], cv=2)
+    free = learned(X, y, features="auto", alphas=[0.1], cv=2, pairing="free")
+    three = learned(X, y, features="auto", alphas=[0.1], cv=2, n_classes=3)
+    monkeypatch.setattr(module, "_SELECTION_SIZE", 50)
+    many = learned(X, y, features="auto", alphas=[0.1], cv=2)
+    assert SPARSE in few.selection.to_dict()["features"]
+    for found in (free, three, many):
+        assert SPARSE not in found.selection.to_dict()["features"]
 
 
 def test_noise_has_no_signal(rng: np.random.Generator) -> None:
@@ -249,7 +263,7 @@ def test_classes_of_one_table_have_a_signal(rng: np.random.Generator, state: Any
     [
         ("linear", ["linear"]),
         ("rbf", ["rbf 0.9", "rbf 0.5", "rbf 0.9 pc"]),
-        ("auto", ["linear", "rbf 0.9", "rbf 0.5", "rbf 0.9 pc"]),
+        ("auto", ["linear", "rbf 0.9", "rbf 0.5", "rbf 0.9 pc", "linear sparse"]),
         (StandardScaler(), ["StandardScaler"]),
     ],
 )

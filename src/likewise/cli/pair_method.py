@@ -305,6 +305,6 @@ def _in_words(features: str) -> str:
         return "gradient boosting"
     kind, *how = features.split()
     if kind == "linear":
-        return "linear in the columns"
+        return "linear in few columns" if how else "linear in the columns"
     of_what = " of principal components" if how[1:] else ""
     return f"RBF, bandwidth {how[0]}{of_what}"

@@ -22,6 +22,7 @@ from likewise.classifiers.pair import PairClassifier
 from likewise.classifiers.saying import unsaid
 from likewise.engines.rows import take_rows
 from likewise.scores.encoding import as_numbers
+from likewise.scores.maps import SPARSE
 from likewise.search.crossfit import aligned
 from likewise.statements.known import is_missing
 from likewise.statements.packing import labels_of
@@ -383,6 +384,8 @@ def _chosen(clf: PairClassifier) -> dict[str, Any]:
     if clf.alpha_ is None:  # a sum over kinds of features: weighed anew
         parts = [row for row in clf.selection_.rows if row.weight and not row.chosen]
         return chosen | {"alphas": {part.features: [part.alpha] for part in parts}}
+    if clf.features_ == SPARSE:
+        return chosen | {"alphas": {SPARSE: [clf.alpha_]}}
     transformer = clf.feature_map_.transformer
     features = "linear" if transformer is None else clone(transformer)
     return chosen | {"alphas": [clf.alpha_], "features": features}

@@ -19,8 +19,10 @@ from likewise.engines.rows import is_sparse
 from likewise.scores.design import Design
 from likewise.scores.features import RadialFeatures, column_scale
 
-__all__ = ["FeatureMap", "feature_maps", "named_maps"]
+__all__ = ["SPARSE", "FeatureMap", "feature_maps", "named_maps"]
 
+SPARSE = "linear sparse"
+"""The standardized columns, of which few may count: each has a penalty of its own."""
 _WIDTHS = (0.9, 0.5)
 """Kernel widths, in units of the typical distance of two rows."""
 _FEWEST_TO_REDUCE = 2
@@ -128,7 +130,8 @@ def feature_maps(
         is_wide = is_sparse_table and n_columns > _MOST_KERNEL_FEATURES
         if features == "auto" and is_wide and not all_kinds:
             return [linear]
-        return {"auto": [linear, *kernels], "linear": [linear], "rbf": kernels}[features]
+        of_all = [linear, *kernels, (SPARSE, None)]
+        return {"auto": of_all, "linear": [linear], "rbf": kernels}[features]
     return [(type(features).__name__, clone(features))]
 
 

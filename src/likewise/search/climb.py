@@ -19,7 +19,18 @@ from likewise.beliefs.base import Beliefs, log_probabilities
 from likewise.search.sample import Sample
 from likewise.search.starts import starting_weights
 
-__all__ = ["FINAL", "Climbed", "Effort", "climb", "climb_path", "exchanged", "ordered", "renamed"]
+__all__ = [
+    "FINAL",
+    "Climbed",
+    "Effort",
+    "begin",
+    "climb",
+    "climb_path",
+    "exchanged",
+    "is_flat",
+    "ordered",
+    "renamed",
+]
 
 _FLAT = 0.01
 """Standard deviation of scores that counts as none."""
@@ -146,13 +157,13 @@ def climb_path(
         starts = [*starts, *(-start for start in starts)]
     elif is_named:
         starts = [_matched(sample, start) for start in starts]
-    found = _begin(starts, sample, alphas[0])
+    found = begin(starts, sample, alphas[0])
     has_unnamed = sample.n_classes > 2 and not is_named
     tries_again = has_unnamed or sample.likelihood.is_fresh_mixture
     guide = _guide(sample, alphas, random_state)
     for step, alpha in enumerate(alphas):
-        if step and _is_flat(sample, found):
-            found = _begin(starts, sample, alpha)
+        if step and is_flat(sample, found):
+            found = begin(starts, sample, alpha)
         here = (found.weights, found.beliefs)
         other = [(starts[step % len(starts)], None)] if tries_again and step else []
         other += [(weights, None) for weights in islice(guide, 1)]
@@ -160,10 +171,15 @@ def climb_path(
         yield found if is_named else ordered(found)
 
 
-def _is_flat(sample: Sample, found: Climbed) -> bool:
+def is_flat(sample: Sample, found: Climbed) -> bool:
     """Tell whether a penalty left nothing of the scores.
 
     Scores of zero are a saddle point at every penalty: no climb would leave it.
+
+    Parameters
+    ----------
+    sample : Sample
+    found : Climbed
     """
     return bool(np.all(sample.population.decide(found.weights).std(axis=0) < _FLAT))
 
@@ -190,8 +206,19 @@ def _matched(sample: Sample, weights: FloatArray) -> FloatArray:
     return exchanged(weights, sample.likelihood.naming(log_probabilities(scores)))
 
 
-def _begin(starts: Sequence[FloatArray], sample: Sample, alpha: float) -> Climbed:
-    """Climb a little from every start, farther from the better half, and return the best."""
+def begin(starts: Sequence[FloatArray], sample: Sample, alpha: float) -> Climbed:
+    """Climb a little from every start, farther from the better half, and return the best.
+
+    Parameters
+    ----------
+    starts : sequence of arrays of shape (n_features + 1, m)
+    sample : Sample
+    alpha : float
+
+    Returns
+    -------
+    Climbed
+    """
     found = sorted(
         (climb(sample, alpha, start, None, _FIRST) for start in starts),
         key=lambda one: one.objective,

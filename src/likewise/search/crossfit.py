@@ -9,7 +9,7 @@ Scores of different folds come from different models; they are brought to one ce
 before they are used together, since a shift between folds would look like alikeness of pairs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,9 @@ __all__ = ["Candidate", "aligned", "cross_fit", "cross_fit_at", "fit_whole", "pa
 
 _PATIENCE = 2
 """Penalties to go on for after the held-out evidence began to fall."""
+
+Path = Callable[[Sample, Sequence[float], np.random.RandomState], Iterator[Climbed]]
+"""Learns from a sample at falling penalties."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,7 @@ def cross_fit(
     random_state: np.random.RandomState,
     *,
     own_ways: bool = True,
+    path: Path = climb_path,
 ) -> list[Candidate]:
     """Cross-fit penalties, from the largest down, until held-out statements are explained worse.
 
@@ -89,15 +93,20 @@ def cross_fit(
     random_state : RandomState
     own_ways : bool, default True
         Whether models of folds find their own way, rather than start from that of all rows.
+    path : callable, default climb_path
+        That way.
 
     Returns
     -------
     list of Candidate
     """
     falling = sorted(alphas, reverse=True)
-    find = _find_own if own_ways else _find_together
+    if own_ways:
+        steps = _find_own(sample, parts, falling, random_state, path)
+    else:
+        steps = _find_together(sample, parts, falling, random_state)
     candidates: list[Candidate] = []
-    for alpha, found in zip(falling, find(sample, parts, falling, random_state), strict=True):
+    for alpha, found in zip(falling, steps, strict=True):
         candidates.append(_judge(sample, parts, alpha, found))
         reached = [candidate.information for candidate in candidates]
         best = int(np.argmax(reached))
@@ -111,14 +120,15 @@ def _find_own(
     parts: Sequence[HeldOut],
     alphas: Sequence[float],
     random_state: np.random.RandomState,
+    path: Path,
 ) -> Iterator[list[Climbed | None]]:
     """Follow the penalties without each fold in turn; None where nothing is left to learn from."""
     paths = [
-        climb_path(train, alphas, random_state) if train.likelihood.links.left.size else None
+        path(train, alphas, random_state) if train.likelihood.links.left.size else None
         for train in _trains(sample, parts)
     ]
     for _ in alphas:
-        yield [None if path is None else next(path) for path in paths]
+        yield [None if one is None else next(one) for one in paths]
 
 
 def _find_together(
@@ -161,7 +171,9 @@ def cross_fit_at(
     return _judge(sample, parts, alpha, found)
 
 
-def fit_whole(sample: Sample, candidate: Candidate) -> Candidate:
+def fit_whole(
+    sample: Sample, candidate: Candidate, climber: Callable[..., Climbed] = climb
+) -> Candidate:
     """Learn the model of the whole sample, and bring cross-fitted scores to its scale.
 
     Parameters
@@ -169,6 +181,8 @@ def fit_whole(sample: Sample, candidate: Candidate) -> Candidate:
     sample : Sample
     candidate : Candidate
         With one penalty.
+    climber : callable, default climb
+        Learns at one penalty, from weights that are near.
 
     Returns
     -------
@@ -176,7 +190,7 @@ def fit_whole(sample: Sample, candidate: Candidate) -> Candidate:
     """
     if candidate.alpha is None:
         return candidate
-    found = climb(sample, candidate.alpha, candidate.weights, effort=FINAL)
+    found = climber(sample, candidate.alpha, candidate.weights, effort=FINAL)
     before, after = (
         sample.population.decide(weights) for weights in (candidate.weights, found.weights)
     )

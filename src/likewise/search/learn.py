@@ -21,9 +21,9 @@ from likewise._verbose import step
 from likewise.beliefs.base import HeldOut, Likelihood
 from likewise.engines.rows import is_sparse
 from likewise.scores.features import RadialFeatures
-from likewise.scores.maps import FeatureMap
+from likewise.scores.maps import SPARSE, FeatureMap
 from likewise.search.blend import Entry, blend, join
-from likewise.search.climb import Climbed, climb
+from likewise.search.climb import Climbed, climb, climb_path
 from likewise.search.crossfit import (
     Candidate,
     aligned,
@@ -36,6 +36,7 @@ from likewise.search.passes import State, minimise_by_passes
 from likewise.search.rows import MemoryRows, Some, SourceRows
 from likewise.search.sample import Sample
 from likewise.search.settings import Settings
+from likewise.search.sparse import can_be_sparse, climb_sparse, sparse_path
 from likewise.search.streamed import TableScores, minimise_table
 from likewise.search.tried import Selection, Tried
 from likewise.statements.folds import deal_rows
@@ -48,10 +49,11 @@ many."""
 _SAMPLE_SIZE = 20_000
 """Statements and rows that scores are judged and calibrated on at most, where there are twice as
 many; and that scores of radial features are learned from."""
-_FEW_PAIRS, _FEW_PER_COLUMN = 500, 6
+_FEW_PAIRS, _FEW_PER_COLUMN = 1000, 6
 """With fewer pairs than either says, folds find their own optima (see `cross_fit`). When folds
 started from the model of all rows, noise passed for a signal in 25 % of samples of 40 pairs and 20
-columns, in 80 % of 120 and 60, in 90 % of 500 and 300."""
+columns, in 80 % of 120 and 60, in 90 % of 500 and 300; and of 50 samples of 500 pairs and 18 or 28
+columns in three, once with odds of exp(22)."""
 _ODDS = 20.0
 """Odds against noise that count as a signal: noise reaches them in one sample of 20 at most."""
 
@@ -163,6 +165,8 @@ class _Search:
         sample = source.sample(_SAMPLE_SIZE, keeps_rows=self._keeps_rows)
         some = sample.thinned(_SELECTION_SIZE, keeps_rows=self._keeps_rows)
         likelihood, parts = self._deal(some)
+        if not (some.is_whole and can_be_sparse(likelihood, some.rows.shape[1])):
+            maps = [one for one in maps if one[0] != SPARSE] or maps
         pool = self._try(some, likelihood, parts, maps)
         if some.is_whole and self.settings.n_classes == 2:
             pool += _sums(pool, likelihood, parts)
@@ -290,23 +294,34 @@ def _cross_fit_map(
     seed: int,
 ) -> tuple[FeatureMap, list[Candidate]]:
     features, design = FeatureMap.fit(name, transformer, rows)
+    sample = Sample(design, likelihood)
+    is_few = likelihood.size < max(_FEW_PAIRS, _FEW_PER_COLUMN * rows.shape[1])
+    is_sparse_score = _is_sparse_score(name, likelihood, rows)
     candidates = cross_fit(
-        Sample(design, likelihood),
+        sample,
         parts,
         settings.alphas_for(name, likelihood.size),
         np.random.RandomState(seed),
-        own_ways=likelihood.size < max(_FEW_PAIRS, _FEW_PER_COLUMN * rows.shape[1]),
+        own_ways=is_few or is_sparse_score,
+        path=sparse_path if is_sparse_score else climb_path,
     )
     best = max(candidates, key=lambda one: one.information)
     step(f"{name} features tried: {best.information:.4f} nats per held-out statement")
     return features, candidates
 
 
+def _is_sparse_score(name: str, likelihood: Likelihood, rows: Any) -> bool:
+    return name == SPARSE and can_be_sparse(likelihood, rows.shape[1])
+
+
 def _fit_whole(best: Entry, some: Some, likelihood: Likelihood) -> Candidate:
     """Learn the chosen model, or those that a chosen sum is over, from all rows."""
 
     def fitted(entry: Entry) -> Candidate:
-        return fit_whole(Sample(entry.features.design(some.rows), likelihood), entry.candidate)
+        sample = Sample(entry.features.design(some.rows), likelihood)
+        is_sparse_score = _is_sparse_score(entry.features.name, likelihood, some.rows)
+        climber = climb_sparse if is_sparse_score else climb
+        return fit_whole(sample, entry.candidate, climber)
 
     if not best.weights:
         return fitted(best)
