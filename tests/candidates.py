@@ -27,7 +27,7 @@ def few_candidates() -> Iterator[None]:
 def few_draws() -> Iterator[None]:
     """Let reports draw 40 samples for their intervals, where how wide these are does not matter."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judgement, "_N_DRAWS", 40)
+        patch.setattr(judgement, "_N_REFITS", 40)
         yield
 
 

@@ -98,7 +98,7 @@ def test_draws_of_a_determined_table_vary_as_a_sample_of_rows_does(
     predictions = np.where(rng.random(400) < 0.2, 1 - classes, classes).astype(np.intp)
     judged, beliefs = judge(scores[:, 1:] - scores[:, :1], predictions, likelihood)
     draws = draw_values(judged, beliefs, np.random.RandomState(0))
-    assert draws.shape == (200, 8)
+    assert draws.shape == (500, 8)
     assert draws[:, 0].std() == pytest.approx(np.sqrt(0.2 * 0.8 / 400), rel=0.25)
     np.testing.assert_allclose(draws[:, 3:5].sum(axis=1), 1.0)
 

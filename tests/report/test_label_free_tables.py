@@ -90,7 +90,8 @@ def test_the_table_is_judged_nearly_as_by_its_own_labels(
     )
     width = found.accuracy.interval[1] - found.accuracy.interval[0]
     binomial = 2 * 1.96 * np.sqrt(right.mean() * (1 - right.mean()) / 500)
-    assert binomial < width < 1.6 * binomial
+    # Quantiles of 500 draws vary by 5 %; rows that are not determined vary less.
+    assert 0.85 * binomial < width < 1.15 * binomial
 
 
 def test_similar_statements_that_agree_are_counted(

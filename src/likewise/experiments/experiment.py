@@ -30,7 +30,7 @@ __all__ = ["RECORDS", "UNSEEN", "Experiment", "Plan", "prepare_again", "run"]
 RECORDS = "records.jsonl"
 """Name of the file of records in the folder of a run."""
 
-UNSEEN = 1000
+UNSEEN = 2000
 """First trial, and so seed, of experiments that judge our own methods. Their samples are to be ones
 that no choice was made on: whoever tries a change out takes trials below, and raises this number
 before a final run once trials from here on have been looked at."""

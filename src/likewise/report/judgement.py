@@ -37,7 +37,8 @@ _BOUNDS = ((-6.0, 3.0), (-20.0, 20.0))
 """Of the logarithm of the scale, and of all else."""
 _STEP = 1e-3
 """By which coefficients are moved to see the curvature."""
-_N_DRAWS = 200
+_N_REFITS, _N_DRAWS = 200, 500
+"""Bootstrap samples, each of which is fitted, and draws from a posterior, which cost less."""
 _CLEAR = 2.0
 """Standard errors by which predictions must be linked to classes to say what they stand for: a few
 rows that are predicted otherwise than all others, and wrongly, say nothing."""
@@ -293,7 +294,7 @@ def _bootstrap(
     """Draw fresh pairs and unlabeled rows with replacement, and judge by these."""
     rows, counts, draws = row_sets_of(likelihood.statements), likelihood.counts, []
     drawn = FreshLikelihood(in_order(counts), likelihood.n_classes, likelihood.pairing)
-    for _ in range(_N_DRAWS):
+    for _ in range(_N_REFITS):
         chosen = _resampled([row_numbers(part) for part in rows], counts, random_state)
         if likelihood.statements.weights is not None:
             again_said = replace(drawn.statements, weights=likelihood.statements.weights[chosen])
