@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from likewise._version import __version__
 
 if TYPE_CHECKING:
-    from likewise import baselines, datasets, exceptions, plots, prior
+    from likewise import asking, baselines, datasets, engines, exceptions, plots, prior, testing
     from likewise.asking.asker import Asker
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
@@ -84,13 +84,16 @@ _HOME_OF = {
     "unpack": "likewise.statements.packing",
 }
 _SUBMODULES = {
+    "asking": "likewise.asking",
     "baselines": "likewise.baselines",
     "datasets": "likewise.datasets",
+    "engines": "likewise.engines",
     "exceptions": "likewise.exceptions",
     "losses": "likewise.su.losses",
     "plots": "likewise.plots",
     "prior": "likewise.prior",
     "risk": "likewise.su.risk",
+    "testing": "likewise.testing",
 }
 
 __all__ = [
@@ -121,8 +124,10 @@ __all__ = [
     "Tried",
     "WeakSample",
     "__version__",
+    "asking",
     "baselines",
     "datasets",
+    "engines",
     "estimate_prior",
     "exceptions",
     "label_free_report",
@@ -140,6 +145,7 @@ __all__ = [
     "show_versions",
     "su_risk",
     "su_risk_scorer",
+    "testing",
     "unpack",
 ]
 

@@ -457,7 +457,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         return np.asarray(functional.softmax(scores, dim=-1).numpy())
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of every row.
+        """Return the most likely class of every row.
 
         Parameters
         ----------
