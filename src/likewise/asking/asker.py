@@ -259,7 +259,13 @@ class Asker:
     @property
     def answers(self) -> Any:
         """All answers as a pandas data frame, which `likewise.pack` takes."""
-        from pandas import DataFrame
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "Asker.answers is a pandas data frame, but pandas is not installed: "
+                "pip install pandas. Asker.told has the same answers as a list."
+            ) from error
 
         columns = list(Answer.__dataclass_fields__)
         return DataFrame([vars(one) for one in self.told], columns=columns)

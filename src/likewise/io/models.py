@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from likewise._version import __version__
 from likewise.io.features import Features
@@ -279,6 +280,12 @@ def save(clf: Any, path: PathName) -> None:
     >>> bool((again.predict(sample.X_test) == clf.predict(sample.X_test)).all())
     True
     """
+    if not hasattr(clf, "fit"):
+        raise TypeError(
+            f"likewise.save takes a fitted classifier, but got an object of type "
+            f"{type(clf).__name__}."
+        )
+    check_is_fitted(clf)
     model = Model(clf, Features(_column_names(clf)), "id")
     save_model(path, replace(model, features=_with_text(model)))
 
