@@ -1,6 +1,7 @@
 """What can be imported from the package itself."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
@@ -23,6 +24,18 @@ def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert found.__module__.startswith("likewise.")
     documented = inspect.getdoc(found) or ""
     assert ">>>" in documented, f"{name} has no example"
+
+
+def test_nets_are_an_attribute_where_torch_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(lw, "nets", raising=False)
+    if find_spec("torch") and find_spec("skorch"):
+        assert lw.nets is import_module("likewise.nets")
+        monkeypatch.delattr(lw, "nets")
+    monkeypatch.delitem(sys.modules, "likewise.nets", raising=False)
+    monkeypatch.setitem(sys.modules, "skorch", None)
+    assert not hasattr(lw, "nets")
+    with pytest.raises(AttributeError, match=r"pip install 'likewise\[torch\]'"):
+        _ = lw.nets
 
 
 def test_the_version_is_a_release() -> None:

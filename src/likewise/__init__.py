@@ -155,10 +155,20 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME_OF[name]), name)
     elif name in _SUBMODULES:
         value = import_module(_SUBMODULES[name])
+    elif name == "nets":
+        value = _import_nets()
     else:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _import_nets() -> Any:
+    """Import what needs torch: without it there is no such attribute, and the error says why."""
+    try:
+        return import_module("likewise.nets")
+    except ImportError as error:
+        raise AttributeError(f"module 'likewise' has no attribute 'nets': {error}") from error
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,9 @@
 """Checks for estimators that learn from weak labels, for those who write one.
 
 scikit-learn's estimator checks feed class labels. Here pairs are formed from these labels first, so
-that all of them apply to an estimator whose ``y`` holds weak labels. Further checks look at what
-only such an estimator does: it takes vectors and matrices of statements, their slices, and no
-others. What an estimator learns from them, and how, is not known here.
+that all of them apply to an estimator whose ``y`` holds weak labels. Further checks look at how it
+takes these: as a vector and as a matrix, in slices, unchanged, and refused where they are invalid.
+The checks know nothing of how an estimator learns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def parametrize_with_weak_checks(
     *,
     expected_failed_checks: Callable[[Any], Mapping[str, str]] | None = None,
 ) -> Any:
-    """Make a test of pytest of every check of every estimator.
+    """Parametrize a test of pytest with every check of every estimator.
 
     Parameters
     ----------
