@@ -62,7 +62,7 @@ SEVERAL = {
 def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield every public function, class and method that somebody calls with options.
 
-    Results, which are data classes, are made by the library.
+    Results, which are data classes, and errors are made by the library.
     """
     modules = [
         lw,
@@ -82,6 +82,7 @@ def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
         for name in module.__all__:
             found = getattr(module, name)
             is_data = is_dataclass(found) and name != "PairSource"
+            is_data |= inspect.isclass(found) and issubclass(found, BaseException)
             if callable(found) and not is_data:
                 yield name, found
             if inspect.isclass(found):

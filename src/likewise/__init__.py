@@ -12,6 +12,7 @@ from likewise._version import __version__
 if TYPE_CHECKING:
     from likewise import asking, baselines, datasets, engines, exceptions, plots, prior, testing
     from likewise.asking.asker import Asker
+    from likewise.beliefs.components import ContradictionError
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
     from likewise.exceptions import NoSignalError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from likewise.report.sensitivity import PriorSensitivity, prior_sensitivity
     from likewise.report.suggestions import Suggestion
     from likewise.search.class_count import ClassCount
+    from likewise.search.em import History
     from likewise.search.information import PairInformation
     from likewise.search.pairing import PairingTest
     from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
@@ -47,7 +49,9 @@ _HOME_OF = {
     "CalibrationCurve": "likewise.report.curves",
     "Check": "likewise.report.checks",
     "ClassCount": "likewise.search.class_count",
+    "ContradictionError": "likewise.beliefs.components",
     "Estimate": "likewise.report.estimates",
+    "History": "likewise.search.em",
     "Importance": "likewise.report.importance",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
@@ -101,7 +105,9 @@ __all__ = [
     "CalibrationCurve",
     "Check",
     "ClassCount",
+    "ContradictionError",
     "Estimate",
+    "History",
     "Importance",
     "KernelMeanPrior",
     "LabelFreeReport",

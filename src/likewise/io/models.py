@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from likewise._version import __version__
 from likewise.io.features import Features
@@ -280,6 +279,8 @@ def save(clf: Any, path: PathName) -> None:
     >>> bool((again.predict(sample.X_test) == clf.predict(sample.X_test)).all())
     True
     """
+    from sklearn.utils.validation import check_is_fitted
+
     if not hasattr(clf, "fit"):
         raise TypeError(
             f"likewise.save takes a fitted classifier, but got an object of type "
