@@ -33,7 +33,8 @@ def test_every_warning_names_a_class_of_ours_or_of_scikit_learn() -> None:
 def test_warnings_can_be_filtered_by_what_they_are_about() -> None:
     noise = np.random.default_rng(0).normal(size=(200, 3))
     X, y = lw.pack(noise[:100], similar=(noise[100:150], noise[150:]))
-    with pytest.warns(exceptions.NoSignalWarning):
+    with pytest.warns(exceptions.NoSignalWarning) as said:
         lw.PairClassifier(features="linear", random_state=0).fit(X, y)
+    assert said[0].filename == __file__, "the warning does not point to the line that fits"
     assert issubclass(exceptions.NoSignalWarning, exceptions.LikewiseWarning)
     assert lw.NoSignalError is exceptions.NoSignalError

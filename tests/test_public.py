@@ -1,6 +1,7 @@
 """What can be imported from the package itself."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import likewise as lw
-from likewise import baselines, datasets, engines, plots
+from likewise import baselines, datasets, engines, plots, testing
 
 NAMES = [name for name in lw.__all__ if not inspect.ismodule(getattr(lw, name))]
 
@@ -22,8 +23,19 @@ def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert name in dir(lw)
     assert found.__module__.startswith("likewise.")
     documented = inspect.getdoc(found) or ""
-    is_bare_error = inspect.isclass(found) and issubclass(found, Exception)
-    assert is_bare_error or ">>>" in documented, f"{name} has no example"
+    assert ">>>" in documented, f"{name} has no example"
+
+
+def test_nets_are_an_attribute_where_torch_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(lw, "nets", raising=False)
+    if find_spec("torch") and find_spec("skorch"):
+        assert lw.nets is import_module("likewise.nets")
+        monkeypatch.delattr(lw, "nets")
+    monkeypatch.delitem(sys.modules, "likewise.nets", raising=False)
+    monkeypatch.setitem(sys.modules, "skorch", None)
+    assert not hasattr(lw, "nets")
+    with pytest.raises(AttributeError, match=r"pip install 'likewise\[torch\]'"):
+        _ = lw.nets
 
 
 def test_the_version_is_a_release() -> None:
@@ -50,15 +62,27 @@ SEVERAL = {
 def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield every public function, class and method that somebody calls with options.
 
-    Results, which are data classes, are made by the library.
+    Results, which are data classes, and errors are made by the library.
     """
-    modules = [lw, baselines, datasets, engines, plots, lw.prior, lw.risk, lw.losses]
+    modules = [
+        lw,
+        lw.asking,
+        baselines,
+        datasets,
+        engines,
+        plots,
+        lw.prior,
+        lw.risk,
+        lw.losses,
+        testing,
+    ]
     if find_spec("torch") and find_spec("skorch"):
         modules.append(import_module("likewise.nets"))
     for module in modules:
         for name in module.__all__:
             found = getattr(module, name)
             is_data = is_dataclass(found) and name != "PairSource"
+            is_data |= inspect.isclass(found) and issubclass(found, BaseException)
             if callable(found) and not is_data:
                 yield name, found
             if inspect.isclass(found):

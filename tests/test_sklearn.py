@@ -58,6 +58,17 @@ def test_weak_labels_of_every_form_are_not_scored_as_classes(make: Any, scorer: 
             get_scorer("accuracy")(clf, rows, labels)
 
 
+@pytest.mark.parametrize(("make", "scorer"), CLASSIFIERS)
+def test_classes_of_other_names_are_told_from_weak_labels(make: Any, scorer: str) -> None:
+    drawn = sample()
+    clf = make().fit(*drawn.pack())
+    for other in (drawn.y_test == 1, np.where(drawn.y_test == 1, "yes", "no")):
+        with pytest.raises(ScoringError, match=r"\(here -1, 1\).*name them.*known"):
+            clf.score(drawn.X_test, other)
+    with pytest.raises(ScoringError, match="y holds weak labels"):
+        clf.score(*lw.pack(drawn.X_test, similar=[(0, 1), (1, 2)]))
+
+
 def test_a_grid_search_with_error_score_raise_gets_an_ordinary_error() -> None:
     X, y = sample().pack()
     search = GridSearchCV(su(), {"alpha": [0.1]}, cv=lw.PairKFold(2), error_score="raise")

@@ -129,10 +129,19 @@ def _write(app: Sphinx, _config: object) -> None:
     for stale in (folder / "names").glob("*.rst"):
         stale.unlink()  # autosummary writes those that are listed again
     import_nets()
-    for name, text in pages().items():
+    made = pages()
+    for page in folder.glob("*.rst"):
+        if page.name not in made:
+            page.unlink()
+    for name, text in made.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def _find(app: Sphinx) -> None:
+    """Let autosummary see pages that were not there when the site was built before."""
+    app.env.find_files(app.config, app.builder)
 
 
 def _dash(_app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
@@ -143,5 +152,6 @@ def _dash(_app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, lines:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for files."""
     app.connect("config-inited", _write)
+    app.connect("builder-inited", _find, priority=400)
     app.connect("autodoc-process-docstring", _dash, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from likewise._version import __version__
 
 if TYPE_CHECKING:
-    from likewise import baselines, datasets, exceptions, plots, prior
+    from likewise import asking, baselines, datasets, engines, exceptions, plots, prior, testing
     from likewise.asking.asker import Asker
+    from likewise.beliefs.components import ContradictionError
     from likewise.classifiers import PairClassifier, SUClassifier, SUClassifierCV
     from likewise.engines.source import PairSource
     from likewise.exceptions import NoSignalError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from likewise.report.sensitivity import PriorSensitivity, prior_sensitivity
     from likewise.report.suggestions import Suggestion
     from likewise.search.class_count import ClassCount
+    from likewise.search.em import History
     from likewise.search.information import PairInformation
     from likewise.search.pairing import PairingTest
     from likewise.search.scorers import pair_log_likelihood, pair_log_likelihood_scorer
@@ -47,7 +49,9 @@ _HOME_OF = {
     "CalibrationCurve": "likewise.report.curves",
     "Check": "likewise.report.checks",
     "ClassCount": "likewise.search.class_count",
+    "ContradictionError": "likewise.beliefs.components",
     "Estimate": "likewise.report.estimates",
+    "History": "likewise.search.em",
     "Importance": "likewise.report.importance",
     "KernelMeanPrior": "likewise.prior",
     "LabelFreeReport": "likewise.report.label_free",
@@ -84,13 +88,16 @@ _HOME_OF = {
     "unpack": "likewise.statements.packing",
 }
 _SUBMODULES = {
+    "asking": "likewise.asking",
     "baselines": "likewise.baselines",
     "datasets": "likewise.datasets",
+    "engines": "likewise.engines",
     "exceptions": "likewise.exceptions",
     "losses": "likewise.su.losses",
     "plots": "likewise.plots",
     "prior": "likewise.prior",
     "risk": "likewise.su.risk",
+    "testing": "likewise.testing",
 }
 
 __all__ = [
@@ -98,7 +105,9 @@ __all__ = [
     "CalibrationCurve",
     "Check",
     "ClassCount",
+    "ContradictionError",
     "Estimate",
+    "History",
     "Importance",
     "KernelMeanPrior",
     "LabelFreeReport",
@@ -121,8 +130,10 @@ __all__ = [
     "Tried",
     "WeakSample",
     "__version__",
+    "asking",
     "baselines",
     "datasets",
+    "engines",
     "estimate_prior",
     "exceptions",
     "label_free_report",
@@ -140,6 +151,7 @@ __all__ = [
     "show_versions",
     "su_risk",
     "su_risk_scorer",
+    "testing",
     "unpack",
 ]
 
@@ -149,10 +161,20 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME_OF[name]), name)
     elif name in _SUBMODULES:
         value = import_module(_SUBMODULES[name])
+    elif name == "nets":
+        value = _import_nets()
     else:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _import_nets() -> Any:
+    """Import what needs torch: without it there is no such attribute, and the error says why."""
+    try:
+        return import_module("likewise.nets")
+    except ImportError as error:
+        raise AttributeError(f"module 'likewise' has no attribute 'nets': {error}") from error
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,7 @@
 """Asker: questions, answers, what they imply, and how far asking has come."""
 
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -169,6 +170,13 @@ def test_rows_of_a_frame_go_by_their_labels() -> None:
 
 
 # --- answers ----------------------------------------------------------------------------------
+
+
+def test_the_frame_of_answers_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asker = lw.Asker(np.arange(20.0).reshape(10, 2), random_state=0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
+        _ = asker.answers
 
 
 def test_answers_can_be_taken_back_and_changed() -> None:

@@ -1,51 +1,15 @@
-"""Scikit-learn's estimator checks feed class labels; these adapters form weak labels from them.
-
-The adapted class *is* the estimator (a subclass), so its parameters, cloning, tags, validation and
-fitted attributes are what the checks see. Only the meaning of y differs.
-"""
+"""Adapters as `likewise.testing.LearnsFromLabels`, for answers about one table and for weights."""
 
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from likewise.engines.rows import is_sparse, take_rows
+from likewise.engines.rows import take_rows
 from likewise.statements.packing import pack
 from likewise.statements.weights import read_weights
+from likewise.testing import PRIOR, LearnsFromLabels
 
-PRIOR = 0.75
-"""Share of the larger label among the weakly labeled rows, whatever it is in the data."""
-
-
-class LearnsFromLabels:
-    """Mixin in front of an estimator: forms pairs of equal class labels, then fits on them."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Form weak labels where X and y allow it; else let the estimator complain."""
-        table = _table(X)
-        if y is None or table.ndim != 2:
-            super().fit(X, y)  # type: ignore[misc]
-            return self
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(table, y)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) == 1:
-            raise ValueError("Pairs tell two classes apart, but y has one class.")
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass."
-            )
-        self._fit_on_pairs(table, codes, classes)
-        self.classes_ = classes
-        return self
-
-    def _fit_on_pairs(self, table: Any, codes: Any, classes: Any) -> None:
-        rows, weak_labels = _form_pairs(codes == 1, np.random.default_rng(0))
-        super().fit(take_rows(table, rows), weak_labels)  # type: ignore[misc]
+__all__ = ["PRIOR", "AnswersFromLabels", "LearnsFromLabels", "WeighsFromLabels"]
 
 
 class AnswersFromLabels(LearnsFromLabels):
@@ -87,26 +51,3 @@ class WeighsFromLabels(LearnsFromLabels):
         super(LearnsFromLabels, self).fit(  # type: ignore[misc]
             take_rows(table, rows), y, sample_weight=of_rows
         )
-
-
-def _table(X: Any) -> Any:
-    if is_sparse(X):
-        return X.tocsr()
-    return X if hasattr(X, "iloc") else np.asarray(X)
-
-
-def _form_pairs(
-    is_positive: NDArray[np.bool_], rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return row numbers and weak labels: every row unlabeled once or more, pairs at random."""
-    positive, negative = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
-    n_positive = max(len(positive), 3 * len(negative))
-    unlabeled = np.concatenate(
-        [np.resize(positive, n_positive), np.resize(negative, -(-n_positive // 3))]
-    )
-    # At a prior of 3/4 there are nine positive pairs to a negative one.
-    n = max(1, len(is_positive) // 10)
-    members = np.concatenate([rng.choice(positive, (9 * n, 2)), rng.choice(negative, (n, 2))])
-    codes = np.arange(1, 10 * n + 1)
-    rows = np.concatenate([unlabeled, members[:, 0], members[:, 1]])
-    return rows, np.concatenate([np.zeros(len(unlabeled), dtype=np.int64), codes, codes])

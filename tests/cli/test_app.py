@@ -35,8 +35,9 @@ def test_version_is_that_of_the_library(succeed: Run) -> None:
 
 def test_help_lists_the_commands(succeed: Run) -> None:
     output = succeed("--help").stdout
-    for command in ("demo", "fit", "predict", "prior", "report", "datasets", "reproduce"):
-        assert command in output
+    for command in ("demo", "ask", "fit", "predict", "prior", "report", "datasets", "reproduce"):
+        assert f"\n  {command} " in output
+    assert "..." not in output.partition("Commands:")[2], "a summary is cut"
 
 
 def test_help_loads_neither_numpy_nor_scikit_learn() -> None:

@@ -47,7 +47,7 @@ def test_the_code_of_the_page_runs_and_its_method_is_in_the_table(
     monkeypatch.setitem(METHODS, "spectral", METHODS["km"])  # taken back at the end of the test
     names: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, names)  # noqa: S102
     records = read_records(tmp_path / "results" / "records.jsonl")

@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 import likewise as lw
 
@@ -46,6 +49,22 @@ def test_other_classifiers_are_judged_as_they_are_by_any_splitter(told: Any) -> 
         assert found.unit == "nats per pair"
         assert found.drops.shape == (3, 3)
         assert found.mean.argmax() == 0
+
+
+def test_rows_in_several_statements_are_judged_too() -> None:
+    X, y = lw.datasets.make_gaussians(2000, n_features=1, separation=3.0, random_state=0)
+    table = np.column_stack([X, np.random.default_rng(0).standard_normal(2000)])
+    asked = lw.datasets.sample_statements(table, y, 200, 300, random_state=0)
+    rows, matrix = asked.pack()
+    assert sp.issparse(matrix)
+    clf = lw.PairClassifier(features="linear", alphas=[0.1], cv=2, random_state=0)
+    with pytest.raises(NotFittedError):
+        lw.permutation_importance(clf, rows, matrix)
+    clf.fit(rows, matrix)
+    for cv in (3, KFold(3)):
+        found = lw.permutation_importance(clf, rows, matrix, cv=cv, random_state=0)
+        assert found.drops.shape == (3, 2)
+        assert found.mean[0] > 0.1 > abs(found.mean[1])
 
 
 def test_a_classifier_that_ranks_no_rows_needs_a_scorer(told: Any) -> None:

@@ -259,7 +259,13 @@ class Asker:
     @property
     def answers(self) -> Any:
         """All answers as a pandas data frame, which `likewise.pack` takes."""
-        from pandas import DataFrame
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "Asker.answers is a pandas data frame, but pandas is not installed: "
+                "pip install pandas. Asker.told has the same answers as a list."
+            ) from error
 
         columns = list(Answer.__dataclass_fields__)
         return DataFrame([vars(one) for one in self.told], columns=columns)
@@ -281,7 +287,7 @@ class Asker:
             return np.asarray(self.classifier_.classes_[self._posteriors.argmax(axis=1)])
 
     def progress(self) -> Progress:
-        """Say how far asking has come."""
+        """Return the progress so far: answers, estimated accuracy, and whether they are enough."""
         with self._lock:
             return judge_progress(self._n_statements(), self._audit.points)
 
@@ -305,7 +311,7 @@ class Asker:
         return [question for wrong, question in found[:_MOST_SUSPECTS] if wrong > 0.5]
 
     def typical(self, k: int, count: int = 5) -> list[Any]:
-        """Return typical rows of a class: those that were asked about and are surest.
+        """Return typical rows of a class: those with answers whose class is most certain.
 
         Parameters
         ----------
@@ -322,7 +328,7 @@ class Asker:
             return [self._names.name(int(row)) for row in own[order[:count]]]
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all answers are taken in; return whether that was so in time.
+        """Wait until all answers are processed; return whether that happened in time.
 
         Parameters
         ----------

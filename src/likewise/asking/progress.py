@@ -41,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far asking has come.
+    """Progress of asking: answers so far, estimated accuracy, and whether they are enough.
 
     Attributes
     ----------

@@ -32,6 +32,17 @@ class ContradictionError(ValueError):
     rows : tuple of ints
         Rows along a chain of statements that contradicts itself: the first and the last one are
         said to be alike and to differ.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> table = [[0.0], [1.0], [2.0], [3.0]]
+    >>> X, y = lw.pack(table, similar=[(0, 1), (1, 2)], dissimilar=[(0, 2)])
+    >>> try:
+    ...     clf = lw.PairClassifier().fit(X, y)
+    ... except lw.ContradictionError as error:
+    ...     print(sorted(set(error.rows)))
+    [0, 1, 2]
     """
 
     def __init__(

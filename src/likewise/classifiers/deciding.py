@@ -58,7 +58,7 @@ class DecidesByScores(ScoresTrueClasses):
         return np.asarray(softmax(decision, axis=1))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of every row.
+        """Return the most likely class of every row.
 
         Parameters
         ----------

@@ -20,6 +20,8 @@ __all__ = ["is_quiet", "unsaid", "warn_of"]
 
 _IS_QUIET = ContextVar("is_quiet", default=False)
 
+_LINE_OF_THE_CALL = 5
+"""Frames from here to whoever calls ``fit``: `warn_of`, ``fit``, and two decorators of it."""
 _EMPTY = 0.005
 """Share of rows below which a class counts as not there."""
 
@@ -58,7 +60,7 @@ def warn_of(clf: Any, information: float) -> None:
             "that tell the classes apart. If there may be more than "
             f"{clf.n_classes_} classes, pass n_classes='auto'.",
             NoSignalWarning,
-            stacklevel=4,
+            stacklevel=_LINE_OF_THE_CALL,
         )
     if clf.has_signal_ and np.min(clf.prior_) < _EMPTY:
         warnings.warn(
@@ -66,7 +68,7 @@ def warn_of(clf: Any, information: float) -> None:
             f"not show {clf.n_classes_} classes. Pass a smaller n_classes, or collect more "
             "pairs.",
             ClassesWarning,
-            stacklevel=4,
+            stacklevel=_LINE_OF_THE_CALL,
         )
     count, more = clf.class_count_, clf.n_classes_ + 1
     if count is not None and more in count.counts and is_one_more_likely(count, clf.n_classes_):
@@ -76,7 +78,7 @@ def warn_of(clf: Any, information: float) -> None:
             f"are more probable by {gain:.1f} nats (standard error {error:.1f}). Pass "
             "n_classes='auto', or the number that you know.",
             ClassesWarning,
-            stacklevel=4,
+            stacklevel=_LINE_OF_THE_CALL,
         )
     if clf.pairing == "auto" and clf.pairing_ == "free":
         warnings.warn(
@@ -85,7 +87,7 @@ def warn_of(clf: Any, information: float) -> None:
             f"can look like this as well: if there may be more than {clf.n_classes_}, pass "
             "n_classes='auto'.",
             PairingWarning,
-            stacklevel=4,
+            stacklevel=_LINE_OF_THE_CALL,
         )
     if clf.error_rate != 0.0 and clf.pairing_ in ("random", "free"):
         warnings.warn(
@@ -93,5 +95,5 @@ def warn_of(clf: Any, information: float) -> None:
             "do not trust this fit. Add pairs that differ (pairing='asked'), or pass "
             "error_rate=0.0.",
             ErrorRateWarning,
-            stacklevel=4,
+            stacklevel=_LINE_OF_THE_CALL,
         )

@@ -14,6 +14,9 @@ from likewise.statements.labels import TableLabels
 
 __all__ = ["ScoresTrueClasses"]
 
+_MOST_LISTED = 4
+"""Classes that a message lists."""
+
 
 class ScoresTrueClasses:
     """Mixin in front of scikit-learn's classifier mixin."""
@@ -38,7 +41,7 @@ class ScoresTrueClasses:
         """
         check_is_fitted(self)
         if is_weak(y, self.classes_):  # type: ignore[attr-defined]
-            self._refuse_weak_labels()
+            self._refuse_weak_labels(y)
         predicted = self.predict(X)  # type: ignore[attr-defined]
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
@@ -46,15 +49,36 @@ class ScoresTrueClasses:
         """Raise where a metric of scikit-learn is about to compare predictions with weak labels."""
         labels = labels_scored_against()
         if labels is not None and is_weak(labels, self.classes_):  # type: ignore[attr-defined]
-            self._refuse_weak_labels()
+            self._refuse_weak_labels(labels)
 
-    def _refuse_weak_labels(self) -> NoReturn:
+    def _refuse_weak_labels(self, y: Any = None) -> NoReturn:
+        classes = self.classes_  # type: ignore[attr-defined]
         message = (
-            "Scores such as accuracy compare with true classes, but y holds other values. For weak "
-            f"labels pass scoring=likewise.{self._scorer} and cv=likewise.PairKFold(5) to "
-            "scikit-learn's searches, or use likewise.label_free_report."
+            f"Scores such as accuracy compare with true classes (here {_some(classes)}), but y "
+            f"holds {_what_is_held(y, classes)} For weak labels pass "
+            f"scoring=likewise.{self._scorer} and cv=likewise.PairKFold(5) to scikit-learn's "
+            "searches, or use likewise.label_free_report."
         )
         raise StopSearch(message) if is_searched() else ScoringError(message)
+
+
+def _what_is_held(y: Any, classes: Any) -> str:
+    """Say what labels are that are not all classes."""
+    if y is None or is_sparse(y) or isinstance(y, TableLabels):
+        return "weak labels."
+    labels = np.unique(np.asarray(y).astype(object).astype(str))
+    known = set(np.asarray(classes).astype(str).tolist())
+    others = [one for one in labels.tolist() if one not in known]
+    return (
+        f"other values ({_some(others)}). If they are the true classes, name them: "
+        "fit(..., known=...)."
+    )
+
+
+def _some(values: Any) -> str:
+    """List values, of many the first ones."""
+    shown = [str(one) for one in list(values)[:_MOST_LISTED]]
+    return ", ".join(shown) + (", ..." if len(values) > _MOST_LISTED else "")
 
 
 def is_weak(y: Any, classes: Any) -> bool:

@@ -1,6 +1,6 @@
 """The commands under one name, and how any of them ends: well, or with one plain sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -73,9 +73,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (demo, ask, fit, predict, prior, report, datasets):
-    app.command()(_command)
-app.add_typer(reproduce, name="reproduce")
+_SHORT: dict[Callable[..., None], str] = {
+    demo: "Learn from pairs on generated data, with a picture.",
+    ask: "Ask people which rows are the same, on a page.",
+    fit: "Learn a classifier from pairs of rows.",
+    predict: "Classify rows with a saved model.",
+    prior: "Estimate the class prior from pairs of rows.",
+    report: "Estimate the accuracy of a classifier, without labels.",
+    datasets: "List the paper's twelve datasets and where they are.",
+}
+"""What `likewise -h` says of each command, in one line."""
+for _command, _short in _SHORT.items():
+    app.command(short_help=_short)(_command)
+app.add_typer(reproduce, name="reproduce", short_help="Run the paper's experiments again.")
 
 
 def _show_version(wanted: bool) -> None:

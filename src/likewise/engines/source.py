@@ -27,8 +27,8 @@ Kind = Literal["parquet", "dask", "torch"]
 class PairSource:
     """Unlabeled rows and pairs that stay where they are until they are read.
 
-    `SUClassifier` and `SUClassifierCV` take it in place of `X`, without `y`; `likewise.pack` makes
-    one of Parquet files, Dask collections and torch tensors.
+    Classifiers and prior estimators take it in place of `X`, without `y`; `likewise.pack` makes one
+    of Parquet files, Dask collections and torch tensors.
 
     Parameters
     ----------

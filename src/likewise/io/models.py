@@ -279,6 +279,14 @@ def save(clf: Any, path: PathName) -> None:
     >>> bool((again.predict(sample.X_test) == clf.predict(sample.X_test)).all())
     True
     """
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(clf, "fit"):
+        raise TypeError(
+            f"likewise.save takes a fitted classifier, but got an object of type "
+            f"{type(clf).__name__}."
+        )
+    check_is_fitted(clf)
     model = Model(clf, Features(_column_names(clf)), "id")
     save_model(path, replace(model, features=_with_text(model)))
 

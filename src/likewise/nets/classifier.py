@@ -341,7 +341,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         return {"loss": loss.detach(), "y_pred": None}
 
     def end_epoch(self, stage: str, loss: Any, evidence: Evidence | None, *, is_best: bool) -> bool:
-        """Write down an epoch; return whether a callback ends this stretch of training.
+        """Record an epoch; return whether a callback ends this stretch of training.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         return False
 
     def scores_of_batch(self, batch: Batch) -> Tensor:
-        """Return what the net says of rows, (n_rows, n_classes), with gradients.
+        """Return the scores of rows, (n_rows, n_classes), with gradients.
 
         Parameters
         ----------
@@ -376,7 +376,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
             return as_scores(self.infer(batch), self.n_classes)
 
     def scores_of_rows(self, rows: Rows, numbers: NDArray[np.intp]) -> Tensor:
-        """Return what the net says of rows by number, without gradients.
+        """Return the scores of rows by number, without gradients.
 
         Parameters
         ----------
@@ -457,7 +457,7 @@ class PairNetClassifier(ScoresTrueClasses, ClassifierMixin, NeuralNet):
         return np.asarray(functional.softmax(scores, dim=-1).numpy())
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of every row.
+        """Return the most likely class of every row.
 
         Parameters
         ----------

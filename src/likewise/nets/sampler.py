@@ -211,7 +211,7 @@ class SplitBatch(NamedTuple):
 
 
 def split_batch(values: Tensor, roles: Tensor) -> SplitBatch:
-    """Split rows of a batch, or what a net said of them, by their roles.
+    """Split the rows of a batch, or the scores of a net, by their roles.
 
     Parameters
     ----------

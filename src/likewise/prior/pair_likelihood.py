@@ -99,7 +99,7 @@ class PairLikelihoodPrior(ScoredPrior):
         )
 
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
-        """Return the prior that scores tell; see `ScoredPrior`."""
+        """Return the class prior that given scores imply; see `ScoredPrior`."""
         value: Any
         interval: Any
         if others is not None and self.n_classes == 2:

@@ -93,7 +93,7 @@ class PairMomentPrior(ScoredPrior):
         return statements
 
     def read_off(self, learned: Learned, others: HeldOut | None) -> PriorEstimate:
-        """Return the prior that scores tell; see `ScoredPrior`."""
+        """Return the class prior that given scores imply; see `ScoredPrior`."""
         if others is None:
             counts = _count_cross_fitted(learned)
             return _estimate(counts, learned, self.level)

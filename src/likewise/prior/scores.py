@@ -119,7 +119,7 @@ class ScoredPrior(BaseEstimator):
 
     @abstractmethod
     def read_off(self, learned: Learned, others: "HeldOut | None") -> PriorEstimate:
-        """Return the prior that scores tell.
+        """Return the class prior that given scores imply.
 
         Parameters
         ----------

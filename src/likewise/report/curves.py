@@ -27,7 +27,7 @@ _MOST_THRESHOLDS = 400
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve:
-    """What becomes of the rates where another threshold decides for class +1.
+    """Rates at other thresholds of the score for class +1.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class ThresholdCurve:
         return {name: [float(v) for v in getattr(self, name)] for name in self.__dataclass_fields__}
 
     def at_share(self, share: float) -> dict[str, float]:
-        """Return threshold and rates where about this share of rows is called +1.
+        """Return threshold and rates at which about this share of rows is predicted +1.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class ThresholdCurve:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
-    """Whether probabilities that a classifier gives are as large as statements say.
+    """How well the probabilities of a classifier agree with the statements.
 
     Attributes
     ----------

@@ -53,10 +53,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class LabelFreeReport:
-    """What statements about rows say of a classifier.
+    """How accurate a classifier is, as estimated from statements about rows.
 
-    Statements cannot name the hidden classes: each is called as the classifier calls its rows more
-    often than it calls others.
+    Statements cannot name the hidden classes: each has the name that the classifier gives to most
+    of its rows.
 
     Attributes
     ----------
@@ -186,12 +186,12 @@ class LabelFreeReport:
         )
 
     def to_html(self, path: Any = None, *, title: str = TITLE) -> str:
-        """Return the report as a page that needs nothing beside it, and save it if asked to.
+        """Return the report as a self-contained page, and save it if a path is given.
 
         Parameters
         ----------
         path : path, optional
-            Where to save it too.
+            Where to save it as well.
         title : str, optional
 
         Returns
@@ -204,7 +204,7 @@ class LabelFreeReport:
         return report_page(self, path, title)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return numbers and texts, ready for JSON; what there is not for these classes is None."""
+        """Return numbers and texts, ready for JSON; None for what these classes do not have."""
         names = (
             "accuracy",
             "baseline",

@@ -6,12 +6,14 @@ classifier did not see take the place of labels.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.inspection import permutation_importance as shuffled_importance
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from likewise._html import html_table
 from likewise._types import FloatArray
@@ -183,6 +185,8 @@ def permutation_importance(
     X = as_table(X)
     statements_for(y, X.shape[0], "permutation_importance")
     own = innermost(clf)
+    if isinstance(own, ScoresTrueClasses):
+        check_is_fitted(own)
     if trained_on_same_pairs is None:
         trained_on_same_pairs = isinstance(own, ScoresTrueClasses)
     by_risk = scoring is None and getattr(own, "_scorer", None) == "su_risk_scorer"
@@ -199,8 +203,8 @@ def permutation_importance(
         found = shuffled_importance(
             fitted,
             take_rows(X, test),
-            labels[test],
-            scoring=score,
+            None,  # scikit-learn takes no matrix of statements here
+            scoring=partial(_score_of_rows, score, labels[test]),
             n_repeats=n_repeats,
             random_state=random,
         )
@@ -215,6 +219,12 @@ def _splits(
     if isinstance(cv, Integral):
         cv = PairKFold(int(cv), shuffle=True, random_state=random_state)
     yield from cv.split(X, y) if hasattr(cv, "split") else cv
+
+
+def _score_of_rows(
+    score: Callable[[Any, Any, Any], float], y: Any, clf: Any, X: Any, _: Any
+) -> float:
+    return score(clf, X, y)
 
 
 def _pair_score(clf: Any, X: Any, y: Any) -> float:

@@ -68,7 +68,7 @@ def label_free_report(
     random_state: Any = None,
     sample_weight: Any = None,
 ) -> LabelFreeReport:
-    """Tell how accurate a classifier is, from statements about rows alone.
+    """Estimate how accurate a classifier is, from statements about rows alone.
 
     Parameters
     ----------

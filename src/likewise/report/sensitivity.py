@@ -43,7 +43,7 @@ _N_COLORED = 6
 
 @dataclass(frozen=True, eq=False)
 class PriorSensitivity:
-    """How coefficients and predictions move with the class prior.
+    """How coefficients and predictions change with the class prior.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class PriorSensitivity:
         return html_table(("prior", "predicted +1", "agree with the reference"), rows)
 
     def plot(self, axes: "Sequence[Axes] | NDArray[Any] | None" = None) -> "NDArray[Any]":
-        """Draw the coefficients, and beside them what becomes of the predictions.
+        """Draw how the coefficients and the predictions change with the prior.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ def prior_sensitivity(
     priors: ArrayLike | None = None,
     verbose: bool | int = 0,
 ) -> PriorSensitivity:
-    """Refit a classifier over a grid of priors and tell how much changes.
+    """Refit a classifier over a grid of class priors and report how much changes.
 
     With the squared loss all priors together cost little more than one fit: they share one
     eigendecomposition. Other losses are fitted once for each prior.

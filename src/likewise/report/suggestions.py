@@ -7,7 +7,7 @@ __all__ = ["Suggestion", "suggest"]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Something that would help.
+    """Something that would make the classifier better, and by how much.
 
     Attributes
     ----------

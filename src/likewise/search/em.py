@@ -72,6 +72,12 @@ class History:
         The round that was kept.
     converged : bool
         Whether the rounds ended because nothing changed any more.
+
+    Examples
+    --------
+    >>> import likewise as lw
+    >>> lw.History([0.12, 0.15, 0.14], [0.3, 0.1, 0.02], best=1, converged=False).best
+    1
     """
 
     information: list[float]

@@ -57,7 +57,7 @@ class PairInformation:
         return f"{self.value:.3f} nats per pair (standard error {self.standard_error:.3f})"
 
     def p_value(self, n_permutations: int = 999, *, random_state: object = None) -> float:
-        """Return how often scores dealt to other rows explain the statements as well.
+        """Return the p-value of a permutation test: scores exchanged between rows explain no less.
 
         The scores are taken as given: what was chosen by looking at the same statements (features,
         penalty, start) makes the value too small, the more so the fewer the statements.

@@ -32,7 +32,7 @@ _ENOUGH_ABOVE = 5
 
 @dataclass(frozen=True)
 class PairingTest:
-    """How well free pair shares explain the pairs, against pairs formed at random.
+    """Likelihood-ratio test of random pairing against class-dependent pairing.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class PairingTest:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the pairs speak against random pairing."""
+        """Whether random pairing is rejected."""
         return self.p_value < _LEVEL
 
     def __str__(self) -> str:

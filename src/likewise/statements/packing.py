@@ -20,7 +20,7 @@ __all__ = ["WeakSample", "labels_of", "pack", "unpack"]
 
 @dataclass(frozen=True)
 class WeakSample:
-    """The tables behind weak labels; row ``i`` of a left table is paired with row ``i`` right.
+    """The tables behind weak labels; row ``i`` of the left is paired with row ``i`` of the right.
 
     Attributes
     ----------

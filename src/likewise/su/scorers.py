@@ -43,9 +43,9 @@ def su_risk(
     Returns
     -------
     RiskEstimate
-        Unbiased, so it may be negative on small samples. Its standard error takes rows of
-        different kinds for independent; those of one table are not quite, since members of
-        pairs are among all rows.
+        Unbiased, so it may be negative on small samples. Its standard error treats rows
+        of different kinds as independent; those of one table are not quite, since the members
+        of pairs are among all rows.
 
     Examples
     --------
