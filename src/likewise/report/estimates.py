@@ -51,7 +51,7 @@ class Estimate:
         return {"value": self.value, "interval": list(self.interval)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelFreeReport:
     """How accurate a classifier is, as estimated from statements about rows.
 
@@ -142,7 +142,7 @@ class LabelFreeReport:
         if self.true_positive_rate is not None:
             yield "true_positive_rate", "true-positive rate", self.true_positive_rate
             yield "false_positive_rate", "false-positive rate", self.false_positive_rate
-            yield "prior", "share of class +1", self.prior
+            yield "prior", "class prior, of class +1", self.prior
         else:
             for name, found in (("recall", self.recall), ("share", self.prior)):
                 for label, estimate in found.items():
@@ -170,6 +170,8 @@ class LabelFreeReport:
             lines.append("What would help:")
             lines += [f"  {one.name}: {one.text}" for one in self.suggestions]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Show the estimates and the checks as tables, in a notebook."""

@@ -64,14 +64,14 @@ def suggest(
         Suggestion(
             "more pairs",
             more,
-            f"twice as many pairs and rows ({2 * n_pairs:,} pairs) would raise the accuracy by "
-            f"about {100 * more:.1f} points, and narrow its interval from ±{100 * width:.1f} to "
-            f"about ±{100 * width / 2**0.5:.1f} points.",
+            f"twice as many pairs and rows ({2 * n_pairs:,} pairs) would {_raised(more, 'by about')}, "
+            f"and narrow its interval from ±{100 * width:.1f} to about "
+            f"±{100 * width / 2**0.5:.1f} points.",
         ),
         Suggestion(
             "another model",
             model,
-            f"another model of the same columns could gain up to about {100 * model:.1f} points.",
+            f"another model of the same columns could {_raised(model, 'by up to about')}.",
         ),
         Suggestion(
             "other columns",
@@ -81,3 +81,10 @@ def suggest(
         ),
     ]
     return tuple(sorted(found, key=lambda one: -one.gain))
+
+
+def _raised(gain: float, how: str) -> str:
+    points = f"{100 * gain:.1f}"
+    if points == "0.0":
+        return "hardly raise the accuracy"
+    return f"raise the accuracy {how} {points} points"
