@@ -64,8 +64,8 @@ def suggest(
         Suggestion(
             "more pairs",
             more,
-            f"twice as many pairs and rows ({2 * n_pairs:,} pairs) would {_raised(more, 'by about')}, "
-            f"and narrow its interval from ±{100 * width:.1f} to about "
+            f"twice as many pairs and rows ({2 * n_pairs:,} pairs) would "
+            f"{_raised(more, 'by about')}, and narrow its interval from ±{100 * width:.1f} to about "
             f"±{100 * width / 2**0.5:.1f} points.",
         ),
         Suggestion(
