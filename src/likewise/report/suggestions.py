@@ -65,8 +65,8 @@ def suggest(
             "more pairs",
             more,
             f"twice as many pairs and rows ({2 * n_pairs:,} pairs) would "
-            f"{_raised(more, 'by about')}, and narrow its interval from ±{100 * width:.1f} to about "
-            f"±{100 * width / 2**0.5:.1f} points.",
+            f"{_raised(more, 'by about')}, and narrow its interval from "
+            f"±{100 * width:.1f} to about ±{100 * width / 2**0.5:.1f} points.",
         ),
         Suggestion(
             "another model",
