@@ -60,7 +60,7 @@ def test_facts_tell_trials_failures_and_versions() -> None:
         record("half", "km", 1000, prior=0.5, version="0.0.1"),
     ]
     facts = facts_of(records, EXPERIMENTS, Path("there"))
-    assert facts["trials"] == "prior: 2 (seeds 0 to 4), half: 2 (seeds 2000 to 2001; km: 1)"
+    assert facts["trials"] == "prior: 2 (seeds 0 to 4), half: 2 (seeds 1000 to 1001; km: 1)"
     assert facts["records"] == "9, of which 1 are failures"
     assert facts["code"] == (
         "made with earlier code: prior (km1), before records said what made them; "

@@ -15,6 +15,7 @@ from likewise.experiments.coverage import (
     _narrowest,
     _source_of_three,
     _truth_of_more,
+    _truth_of_two,
     measure,
 )
 from likewise.experiments.coverage_page import coverages, plot, sections
@@ -197,13 +198,33 @@ def test_recall_of_three_classes_is_measured_by_the_names_of_the_classifier() ->
     source = _source_of_three("gaussians", 0.5)
     assert np.bincount(source.y) / source.y.size == pytest.approx([0.5, 0.25, 0.25], abs=0.02)
     predicted = (source.y_apart + 1) % 3  # it calls class 0 class 1, and so on
-    truth = _truth_of_more(np.where(source.y_apart == 2, 1, predicted), source)
+    truth, errors = _truth_of_more(np.where(source.y_apart == 2, 1, predicted), source)
     assert truth["recall of class 1"] == truth["recall of class 2"] == 1.0
     assert truth["recall of class 0"] == 0.0  # all of class 2 are called class 1
     assert truth["share of class 0"] == np.mean(source.y == 2)
     assert truth["accuracy"] == pytest.approx(np.mean(source.y != 2))
+    assert set(errors.values()) == {0.0}  # every rate is zero or one
     with pytest.raises(ValueError, match="two classes"):
         _source_of_three("magic", 0.5)
+
+
+def test_truth_that_is_measured_on_few_rows_is_allowed_for() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, -1], [4000, 1000])
+    predicted = np.where(rng.random(y.size) < 0.8, y, -y)
+    found, errors = _truth_of_two(predicted, y, 0.7)
+    tpr, tnr = found["true-positive rate"], 1.0 - found["false-positive rate"]
+    of_rates = tpr * (1 - tpr) / 4000, tnr * (1 - tnr) / 1000
+    assert errors["true-positive rate"] == pytest.approx(of_rates[0] ** 0.5)
+    assert errors["false-positive rate"] == pytest.approx(of_rates[1] ** 0.5)
+    both = 0.7**2 * of_rates[0] + 0.3**2 * of_rates[1]
+    assert errors["accuracy"] == pytest.approx(both**0.5)
+    cell = {"method": "asked", "dataset": "magic", "n": 300, "prior": 0.7, "narrowest": None}
+    near = {**cell, "intervals": {"accuracy": [0.8, 0.79, 0.82, 0.83]}}
+    assert coverages([near])[0].hits == 0
+    (allowed,) = coverages([{**near, "truth_errors": {"accuracy": 0.02}}])
+    assert allowed.hits == 1
+    assert allowed.width == pytest.approx(0.03)
 
 
 @pytest.mark.slow

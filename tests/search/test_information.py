@@ -45,10 +45,29 @@ def measure(model: Gaussians, counts: Counts, seed: int) -> PairInformation:
     return information_of(model.log_odds(rows)[:, None], fresh(counts))
 
 
-def test_the_value_and_its_standard_error_are_those_of_the_folds() -> None:
-    found = measure(Gaussians(), Counts(40, 30), 0)
+def test_of_one_table_value_and_standard_error_are_those_of_the_folds(
+    rng: np.random.Generator,
+) -> None:
+    rows, classes = two_gaussians(rng, 60, n_columns=1)
+    likelihood = TableLikelihood(answered(rng, classes, 30), 2)
+    found = information_of(Gaussians(3.0, 0.7).log_odds(rows), likelihood)
     assert found.value == pytest.approx(6.0 / 30)  # folds told 0, 1, 2 and 3 nats
     assert found.standard_error == pytest.approx(np.std(np.arange(4.0), ddof=1) * 2 / 30)
+
+
+@pytest.mark.parametrize("counts", [Counts(150, 200), Counts(150, 0, 200), Counts(100, 150, 100)])
+def test_of_fresh_pairs_the_standard_error_is_how_values_vary(counts: Counts) -> None:
+    model = Gaussians(2.0, 0.7)
+    many = Counts(*(100 * count for count in counts))
+    truth = measure(model, many, 1).value
+    found = [measure(model, counts, seed) for seed in range(200)]
+    values = np.array([one.value for one in found])
+    errors = np.array([one.standard_error for one in found])
+    # The truth is of a sample a hundred times as large.
+    error = values.std() * np.sqrt(1 / 200 + 1 / 100)
+    assert values.mean() == pytest.approx(truth, abs=3 * error)
+    assert values.std() == pytest.approx(errors.mean(), rel=0.15)
+    assert np.mean(np.abs(values - truth) < 1.645 * errors) == pytest.approx(0.9, abs=0.07)
 
 
 def test_signal_has_a_small_p_value() -> None:

@@ -162,7 +162,8 @@ def measure(
     Returns
     -------
     dict
-        ``intervals``: from each quantity to value, low end, high end and truth. ``narrowest``: half
+        ``intervals``: from each quantity to value, low end, high end and truth. ``truth_errors``:
+        standard errors of truths that are measured on the rows kept apart. ``narrowest``: half
         the width that an interval of the prior would have if the classes' densities were known
         (two classes). ``signal``, ``pairing_rejected``: what the two tests say.
     """
@@ -187,7 +188,7 @@ def measure(
     }
     if setting.is_only_tested:
         return record
-    truth = _truth(clf, X_apart, source, setting, prior)
+    truth, errors = _truth(clf, X_apart, source, setting, prior)
     found = _intervals(clf, X, y, setting, trial)
     return {
         **record,
@@ -196,6 +197,7 @@ def measure(
             name: [*map(float, ends), truth.get(name, setting.true_error_rate)]
             for name, ends in found.items()
         },
+        "truth_errors": {name: error for name, error in errors.items() if name in found},
         "narrowest": None
         if setting.n_classes > 2
         else _narrowest(source.ratios(rows), y, setting, prior),
@@ -258,22 +260,29 @@ def _tells_information(clf: Any, setting: Setting) -> bool:
 # --- what is true ---------------------------------------------------------------------------
 
 
-def _truth(clf: Any, X: Any, source: "_Source", setting: Setting, prior: float) -> dict[str, float]:
+_Truth = tuple[dict[str, float], dict[str, float]]
+"""What intervals should hold, and the standard errors of what is measured of it."""
+
+
+def _truth(clf: Any, X: Any, source: "_Source", setting: Setting, prior: float) -> _Truth:
     """Return what intervals should hold, classes called as the classifier calls them."""
     if setting.n_classes > 2:
         return _truth_of_more(clf.predict(X), source)
-    found = _truth_of_two(clf.predict(X), source.y_apart, prior)
+    found, errors = _truth_of_two(clf.predict(X), source.y_apart, prior)
     if _tells_information(clf, setting):
         found["information"] = _information(clf.predict_proba(X)[:, 1], source.y_apart, prior)
-    return found
+    return found, errors
 
 
-def _truth_of_two(predicted: Any, y: Any, prior: float) -> dict[str, float]:
+def _truth_of_two(predicted: Any, y: Any, prior: float) -> _Truth:
     rates = {sign: float(np.mean(predicted[y == sign] == 1)) for sign in (1, -1)}
+    counts = {sign: int(np.sum(y == sign)) for sign in (1, -1)}
     right = prior * rates[1] + (1.0 - prior) * (1.0 - rates[-1])
     if right < 0.5:  # it calls the classes the other way round
         rates, prior, right = {1: rates[-1], -1: rates[1]}, 1.0 - prior, 1.0 - right
-    return {
+        counts = {1: counts[-1], -1: counts[1]}
+    errors = {sign: _error(rates[sign], counts[sign]) for sign in (1, -1)}
+    found = {
         "prior": prior,
         "prior, report": prior,
         "majority, pair moments": max(prior, 1.0 - prior),
@@ -281,9 +290,19 @@ def _truth_of_two(predicted: Any, y: Any, prior: float) -> dict[str, float]:
         "true-positive rate": rates[1],
         "false-positive rate": rates[-1],
     }
+    return found, {
+        "accuracy": float(np.hypot(prior * errors[1], (1.0 - prior) * errors[-1])),
+        "true-positive rate": errors[1],
+        "false-positive rate": errors[-1],
+    }
 
 
-def _truth_of_more(predicted: Any, source: "_Source") -> dict[str, float]:
+def _error(rate: float, count: int) -> float:
+    """Return the standard error of a rate that is measured on so many rows."""
+    return float(np.sqrt(rate * (1.0 - rate) / count))
+
+
+def _truth_of_more(predicted: Any, source: "_Source") -> _Truth:
     """Match the classes to those of the classifier so that it is right as often as can be."""
     n_classes = int(source.y.max()) + 1
     shares = np.bincount(source.y) / source.y.size
@@ -294,22 +313,25 @@ def _truth_of_more(predicted: Any, source: "_Source") -> dict[str, float]:
         ]
     )
     true, called = linear_sum_assignment(shares[:, None] * rates, maximize=True)
-    found = {"accuracy": float(shares[true] @ rates[true, called])}
+    found, errors = {"accuracy": float(shares[true] @ rates[true, called])}, {}
     for k, name in zip(true, called, strict=True):
-        found[f"recall of class {name}"] = float(rates[k, name])
+        recall = f"recall of class {name}"
+        found[recall] = float(rates[k, name])
+        errors[recall] = _error(found[recall], int(np.sum(source.y_apart == k)))
         found[f"share of class {name}"] = found[f"share, report, of class {name}"] = float(
             shares[k]
         )
-    return found
+    of_classes = [errors[f"recall of class {name}"] for name in called]
+    errors["accuracy"] = float(np.linalg.norm(shares[true] * of_classes))
+    return found, errors
 
 
 def _information(eta: FloatArray, y: Any, prior: float) -> float:
     """Return how much better the classifier explains a fresh similar pair than no features do.
 
     That is, the mean of ``log(sum_k eta_k(a) eta_k(b) / sum_k q_k^2)`` with its calibrated
-    probabilities, q their means over fresh rows. What the library reports is a mean over models of
-    folds, which learned from fewer pairs and were not calibrated, and from the penalty that did
-    best: these differences belong to what the interval leaves out.
+    probabilities, q their means over fresh rows. What the library reports is of models of folds,
+    which learned from fewer pairs.
     """
     rng = np.random.default_rng(0)
     of_class = {sign: np.flatnonzero(y == sign) for sign in (1, -1)}

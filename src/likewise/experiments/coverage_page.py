@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm
 
 from likewise.experiments.figures import legend_of_all, panels
 from likewise.experiments.runner import Record
@@ -30,6 +30,7 @@ _MANY = 300
 _BAND = (0.84, 0.97)
 """Shares that are near enough to a nominal 90 %."""
 _NOMINAL = 0.9
+_REACH = float(norm.ppf((1.0 + _NOMINAL) / 2.0))
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,14 @@ def coverages(records: Sequence[Record]) -> list[Coverage]:
         names = dict.fromkeys(name for record in own for name in record["intervals"])
         for name in names:
             rows = [record for record in own if name in record["intervals"]]
-            ends = np.array([record["intervals"][name] for record in rows])
+            ends = np.array([_allowing_for_truth(record, name) for record in rows])
             value, low, high, truth = ends.T
+            widths = [np.diff(record["intervals"][name][1:3])[0] for record in rows]
             # At one half either class may be the majority, and the truth is on the edge.
             hits = int(np.sum((low - 1e-9 <= truth) & (truth <= high + 1e-9)))
             ratios = [
-                (one[2] - one[1]) / (2.0 * record["narrowest"])
-                for one, record in zip(ends, rows, strict=True)
+                width / (2.0 * record["narrowest"])
+                for width, record in zip(widths, rows, strict=True)
                 if name == "prior" and record.get("narrowest")
             ]
             found.append(
@@ -103,11 +105,21 @@ def coverages(records: Sequence[Record]) -> list[Coverage]:
                     hits,
                     len(rows),
                     float(np.mean(value - truth)),
-                    float(np.median(high - low)),
+                    float(np.median(widths)),
                     float(np.median(ratios)) if ratios else None,
                 )
             )
     return found
+
+
+def _allowing_for_truth(record: Record, name: str) -> list[float]:
+    """Return value, ends and truth, the ends allowing for how well the truth is known."""
+    value, low, high, truth = record["intervals"][name]
+    error = _REACH * record.get("truth_errors", {}).get(name, 0.0)
+    if error:
+        low = value - float(np.hypot(max(value - low, 0.0), error))
+        high = value + float(np.hypot(max(high - value, 0.0), error))
+    return [value, low, high, truth]
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
@@ -130,10 +142,12 @@ def sections(records: Sequence[Record]) -> list[Section]:
         "statements and a prior. In brackets: the exact (Clopper-Pearson) 95 % interval of the "
         "share. Intervals that a report does not give, since there is no signal, do not count. "
         "Where the classes are equally large, the truth lies at the lower end of all that the "
-        "majority class's share can be. The information in a fresh pair is compared with what the "
-        "classifier's calibrated probabilities would gain on new pairs; what is reported comes "
-        "from models of folds, which learned from four pairs of five, and its interval reaches "
-        "1.64 standard errors to both sides.",
+        "majority class's share can be. Accuracy, rates and recall are measured on rows kept "
+        "apart, of which some sources have few: before hits are counted, the standard error of "
+        "that is added to intervals, in quadrature. The information in a fresh pair is compared "
+        "with what the classifier's calibrated probabilities would gain on new pairs; what is "
+        "reported comes from models of folds, which learned from four pairs of five, and its "
+        "interval reaches 1.64 standard errors to both sides.",
     )
     of_cells = [Section("Cells", ("Every cell by itself.",), (_by_cell(cells),), ())]
     return [

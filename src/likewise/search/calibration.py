@@ -5,6 +5,15 @@ Shrinkage makes scores too timid and pulls the shares together. A scale and an o
 to scores of rows that the models did not see. For two classes, how well every share of the larger
 one explains the pairs is kept: that is where intervals come from, and with weak pairs, where many
 shares fit equally well, the calibration is their average, not the luckiest of them.
+
+Log-odds need not be straight in the score, and a share that rests on a straight line is told too
+surely. So the posterior of the share allows the two ends of the score slopes of their own, as beta
+calibration does (Kull, Silva Filho and Flach, 2017)::
+
+    eta = sigmoid(scale * (score + bend * sqrt(1 + score^2)) + offset)
+
+for scores around zero, with a normal prior of the bend around zero. Predictions keep the straight
+line.
 """
 
 from dataclasses import dataclass
@@ -36,6 +45,10 @@ _LOWEST, _HIGHEST = 0.2, 0.995
 """Mean probabilities that are tried; below one half the scores had the classes exchanged."""
 _SCALES = (-3.5, 3.0)
 """Logarithms of the smallest and largest scale, for scores of unit deviation."""
+_BEND = 0.5
+"""Standard deviation of the bend's prior: one slope may well be three times the other."""
+_MOST_BEND = 0.9
+"""Log-odds rise with the score for any bend below one."""
 _FINE = 4000
 """Grid points of the posterior of the share."""
 
@@ -96,12 +109,18 @@ def calibrate(scores: FloatArray, likelihood: Likelihood) -> Calibration:
     """
     spread = float(scores[likelihood.population].std())
     is_flat = spread < _FLAT
-    ridge = _Ridge(np.zeros_like(scores) if is_flat else scores / spread, likelihood)
+    unit = np.zeros_like(scores) if is_flat else scores / spread
     is_named = likelihood.is_named
-    points, logs, weights = _refined(ridge, 1.0 - _HIGHEST if is_named else _LOWEST)
+    lowest = 1.0 - _HIGHEST if is_named else _LOWEST
+    points, logs, weights = _refined(_Ridge(unit, likelihood), lowest)
     shares, posterior = _posterior(points, weights)
+    # Where shares of the classes among pairs are free, the share is known by the straight line
+    # alone: any other prior would do with another bend.
+    if not (is_flat or likelihood.has_free_shares):
+        bent, _, weights_of_bent = _refined(_Ridge(unit, likelihood, _BEND), lowest)
+        shares, posterior = _posterior(bent, weights_of_bent)
     # Scores that were high for the minority class after all are turned round.
-    upright = is_named or float(weights @ [point.share for point in points]) >= 0.5
+    upright = is_named or float(posterior @ shares) >= 0.5
     sign = 1.0 if upright else -1.0
     scale = 0.0 if is_flat else float(weights @ [point.scale for point in points]) / spread
     return Calibration(
@@ -197,33 +216,45 @@ def _posterior(points: list[_Point], weights: FloatArray) -> tuple[FloatArray, F
 
 
 class _Ridge:
-    """The best calibration for every mean probability of the majority class."""
+    """The best calibration for every mean probability of the majority class.
 
-    def __init__(self, scores: FloatArray, likelihood: Likelihood) -> None:
+    Parameters
+    ----------
+    scores : array of shape (n_rows,)
+        Of unit deviation.
+    likelihood : Likelihood
+    bend : float, default 0.0
+        Standard deviation of the bend's prior; zero for a straight line.
+    """
+
+    def __init__(self, scores: FloatArray, likelihood: Likelihood, bend: float = 0.0) -> None:
+        of_bend = np.sqrt(1.0 + (scores - scores[likelihood.population].mean()) ** 2)
         self._scores = scores
-        self._population = scores[likelihood.population]
+        self._of_bend = of_bend - of_bend[likelihood.population].mean()
+        self._precision = bend**-2.0 if bend else 0.0
+        self._bounds = (_SCALES, (-_MOST_BEND, _MOST_BEND) if bend else (0.0, 0.0))
         self._weights = likelihood.population_weights
         self._likelihood = likelihood
         self._near: Beliefs | None = None
-        self._start = np.zeros(1)
+        self._start = np.zeros(2)
 
     def best(self, target: float) -> _Point:
         """Return the best calibration with a mean probability of `target`."""
         # The likelihood is flat where scales are small: a climb that began there would end there.
-        found = self._climb(target, np.maximum(self._start, 0.0), self._near)
+        start = np.array([max(self._start[0], 0.0), self._start[1]])
+        found = self._climb(target, start, self._near)
         if self._likelihood.has_free_shares:
             # An optimum without classes holds those that come near it: begin anew too.
-            found = min(found, self._climb(target, np.zeros(1), None), key=lambda one: one[0].fun)
+            found = min(found, self._climb(target, np.zeros(2), None), key=lambda one: one[0].fun)
         result, self._near = found
         self._start = result.x  # the next target's optimum is near
-        scale = float(np.exp(result.x[0]))
-        offset, _ = _offset_for(scale, self._population, target, self._weights)
-        log_p = log_probabilities(scale * self._scores + offset)
+        scaled, offset = self._scaled(result.x, target)
+        log_p = log_probabilities(scaled + offset)
         beliefs = self._likelihood.evaluate(log_p, self._near)
         variance = self._likelihood.share_covariance(log_p, beliefs)[1, 1]
         return _Point(
-            value=beliefs.value,
-            scale=scale,
+            value=beliefs.value - 0.5 * self._precision * float(result.x[1]) ** 2,
+            scale=float(np.exp(result.x[0])),
             offset=offset,
             share=self._likelihood.share_of_population(target, beliefs),
             deviation=float(np.sqrt(max(variance, 0.0))),  # one NaN would spoil the posterior
@@ -239,30 +270,38 @@ class _Ridge:
             args=(target,),
             jac=True,
             method="L-BFGS-B",
-            bounds=[_SCALES],
+            bounds=self._bounds,
             options={"ftol": 1e-8},
         )
         return found, self._near
 
+    def _scaled(self, vector: FloatArray, target: float) -> tuple[FloatArray, float]:
+        """Return scores on their scale, and the offset for a mean probability of `target`."""
+        scaled = np.exp(vector[0]) * (self._scores + vector[1] * self._of_bend)
+        of_population = scaled[self._likelihood.population]
+        return scaled, _offset_for(of_population, target, self._weights)
+
     def _objective(self, vector: FloatArray, target: float) -> tuple[float, FloatArray]:
-        scale = float(np.exp(vector[0]))
-        offset, drift = _offset_for(scale, self._population, target, self._weights)
-        found = self._likelihood.evaluate(
-            log_probabilities(scale * self._scores + offset), self._near
-        )
+        scaled, offset = self._scaled(vector, target)
+        found = self._likelihood.evaluate(log_probabilities(scaled + offset), self._near)
         self._near = found
         slopes = found.gradient[:, 1]
-        slope = scale * float(slopes @ self._scores + drift * slopes.sum())
+        columns = np.column_stack([scaled, np.exp(vector[0]) * self._of_bend])
+        # The offset follows, so that the mean probability stays what it is.
+        eta = expit(scaled[self._likelihood.population] + offset)
+        curvature = eta * (1.0 - eta) * (1.0 if self._weights is None else self._weights)
+        total = float(curvature.sum())
+        drift = curvature @ columns[self._likelihood.population] / total if total > 0 else 0.0
+        slope = slopes @ columns - drift * slopes.sum()
+        away = np.array([0.0, self._precision * vector[1]])
+        value = found.value - 0.5 * float(away[1] * vector[1])
         size = self._likelihood.size
-        return -found.value / size, np.array([-slope / size])
+        return -value / size, (away - slope) / size
 
 
-def _offset_for(
-    scale: float, scores: FloatArray, target: float, weights: FloatArray | None = None
-) -> tuple[float, float]:
-    """Return the offset for a mean probability of `target`, and its derivative in the scale."""
-    scaled = scale * scores
-    share = 1.0 / scores.size if weights is None else weights
+def _offset_for(scaled: FloatArray, target: float, weights: FloatArray | None = None) -> float:
+    """Return the offset for a mean probability of `target`."""
+    share = 1.0 / scaled.size if weights is None else weights
     low, high = logit(target) - scaled.max(), logit(target) - scaled.min()
     offset = float(np.clip(logit(target) - scaled.mean(), low, high))
     for _ in range(100):
@@ -274,9 +313,7 @@ def _offset_for(
         slope = float(np.sum(eta * (1.0 - eta) * share))
         step = offset - excess / slope if slope > 0 else np.inf
         offset = step if low < step < high else (low + high) / 2.0
-    curvature = eta * (1.0 - eta) * share
-    total = float(curvature.sum())
-    return offset, -float(curvature @ scores) / total if total > 0 else 0.0
+    return offset
 
 
 @dataclass(frozen=True)

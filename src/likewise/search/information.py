@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from likewise._types import FloatArray
-from likewise.beliefs.base import log_probabilities
+from likewise.beliefs.base import Likelihood, log_probabilities
 from likewise.search.learn import Learned, standard_error
 
 __all__ = ["PairInformation", "exchange_within", "pair_information"]
+
+_SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class PairInformation:
     Attributes
     ----------
     value : float
-        Nats per statement; similar pairs of two classes carry at most log 2 (0.69).
+        Nats per statement; similar pairs of two classes carry at most log 2 (0.69). Of fresh pairs
+        formed at random, by calibrated scores; else what held-out statements gave without.
     standard_error : float
     log_p : array of shape (n_rows, n_classes)
         Log-probabilities of the classes of the rows.
@@ -89,7 +92,7 @@ class PairInformation:
         agreement = np.exp(self.log_p[places[self.left]] + self.log_p[places[self.right]])
         alike = agreement.sum(axis=1)
         likely = np.where(self.is_similar, alike, 1.0 - alike)
-        return float(np.log(np.maximum(likely, 1e-300)).sum())
+        return float(np.log(np.maximum(likely, _SMALLEST)).sum())
 
 
 def exchange_within(
@@ -116,13 +119,45 @@ def pair_information(learned: Learned, scores: FloatArray) -> PairInformation:
     -------
     PairInformation
     """
-    links = learned.likelihood.links
+    links, log_p = learned.likelihood.links, log_probabilities(scores)
+    value, error = learned.information, standard_error(learned.candidate)
+    if _can_be_read_off(learned.likelihood):
+        value, error = _of_fresh_pairs(np.exp(log_p), learned.likelihood)
     return PairInformation(
-        value=learned.information,
-        standard_error=standard_error(learned.candidate),
-        log_p=log_probabilities(scores),
+        value=value,
+        standard_error=error,
+        log_p=log_p,
         left=links.left,
         right=links.right,
         is_similar=links.is_similar,
         folds=learned.folds,
     )
+
+
+def _can_be_read_off(likelihood: Likelihood) -> bool:
+    """Tell whether every statement has a probability of its own, given shares of the classes."""
+    statements = likelihood.statements
+    is_random = statements.is_fresh and not likelihood.has_free_shares
+    return bool(is_random and statements.weights is None and likelihood.links.left.size)
+
+
+def _of_fresh_pairs(eta: FloatArray, likelihood: Likelihood) -> tuple[float, float]:
+    """Return how much better probabilities explain fresh pairs than their means do.
+
+    The standard error is that of a mean over pairs, less one that depends on the mean of rows.
+    """
+    links = likelihood.links
+    alike = np.sum(eta[links.left] * eta[links.right], axis=1)
+    rows = eta[likelihood.population]
+    shares = rows.mean(axis=0)
+    by_chance = float(shares @ shares)
+    of_pairs = np.where(
+        links.is_similar,
+        np.log(np.maximum(alike, _SMALLEST)) - np.log(by_chance),
+        np.log(np.maximum(1.0 - alike, _SMALLEST)) - np.log(max(1.0 - by_chance, _SMALLEST)),
+    )
+    similar = float(links.is_similar.mean())
+    slope = (1.0 - similar) / max(1.0 - by_chance, _SMALLEST) - similar / by_chance
+    of_rows = 2.0 * slope * (rows @ shares)
+    variance = of_pairs.var() / of_pairs.size + of_rows.var() / of_rows.size
+    return float(of_pairs.mean()), float(np.sqrt(variance))
