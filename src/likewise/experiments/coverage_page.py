@@ -203,15 +203,15 @@ def _by_quantity(found: Sequence[Coverage]) -> Table:
 
 
 def _expected_within(cells: Sequence[Coverage]) -> float | None:
-    """Return the percentage of cells that would be in the band by chance if all held 90 %."""
+    """Return the percentage of cells that would be expected in the band if all held 90 %."""
     if not cells:
         return None
-    chances = []
+    probabilities = []
     for one in cells:
         hits = np.arange(one.trials + 1)
         near = (hits >= _BAND[0] * one.trials) & (hits <= _BAND[1] * one.trials)
-        chances.append(binom.pmf(hits[near], one.trials, _NOMINAL).sum())
-    return 100 * float(np.mean(chances))
+        probabilities.append(binom.pmf(hits[near], one.trials, _NOMINAL).sum())
+    return 100 * float(np.mean(probabilities))
 
 
 def _least_cell(cells: Sequence[Coverage]) -> Cell:
