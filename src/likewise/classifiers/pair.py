@@ -161,8 +161,7 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
     alpha_ : float or None
         The chosen penalty; None for a sum, whose parts are in `selection_`.
     coef_ : array of shape (1, n_features), or (n_classes, n_features)
-        In the units of the columns, where the chosen features are linear (ask for them by
-        ``features="linear"``).
+        In units of the columns, where the chosen features are linear (``features="linear"``).
     intercept_ : array of shape (1,), or (n_classes,)
     n_passes_ : int or None
         How often the rows of a `PairSource` were read; None for a table in memory.

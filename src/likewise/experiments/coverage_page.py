@@ -87,7 +87,8 @@ def coverages(records: Sequence[Record]) -> list[Coverage]:
             rows = [record for record in own if name in record["intervals"]]
             ends = np.array([_allowing_for_truth(record, name) for record in rows])
             value, low, high, truth = ends.T
-            widths = [np.diff(record["intervals"][name][1:3])[0] for record in rows]
+            said = (record["intervals"][name] for record in rows)
+            widths = [own_high - own_low for _, own_low, own_high, _ in said]
             # At one half either class may be the majority, and the truth is on the edge.
             hits = int(np.sum((low - 1e-9 <= truth) & (truth <= high + 1e-9)))
             ratios = [
