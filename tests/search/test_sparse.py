@@ -8,33 +8,33 @@ import pytest
 from scipy.integrate import quad
 
 from likewise._types import FloatArray
+from likewise.beliefs.base import log_probabilities
 from likewise.beliefs.expansion import Counts
 from likewise.beliefs.table import TableLikelihood
 from likewise.search import sparse as module
-from likewise.search.climb import FINAL, climb, climb_path
+from likewise.search.climb import climb_path
 from likewise.search.crossfit import Candidate, Path, cross_fit, fit_whole, parts_of
 from likewise.search.sample import Sample
-from likewise.search.sparse import can_be_sparse, climb_sparse, sparse_path
+from likewise.search.sparse import can_be_sparse, posterior_mean, posterior_path
 from likewise.statements.folds import PairKFold
 from tests.search.gaussians import Gaussians
 from tests.search.samples import answered, as_sample, fresh, two_gaussians
 
 COUNTS = Counts(200, 200)
-ALPHAS = [0.3, 0.1, 0.03, 0.01]
 
 
-def draw(seed: int, n_noise: int = 20, counts: Counts = COUNTS) -> Sample:
+def draw(seed: int, n_noise: int = 20, counts: Counts = COUNTS, separation: float = 2.5) -> Sample:
     """Draw pairs and rows of two Gaussians that one column tells apart; the others are noise."""
     rng = np.random.default_rng(seed)
-    signal = Gaussians(separation=2.5).draw(rng, counts)
+    signal = Gaussians(separation).draw(rng, counts)
     noise = rng.standard_normal((counts.rows, n_noise))
     return as_sample(np.column_stack([signal, noise]), fresh(counts))
 
 
-def best(sample: Sample, path: Path) -> Candidate:
+def best(sample: Sample, path: Path, alphas: list[float]) -> Candidate:
     folds = PairKFold(4, shuffle=True, random_state=0).deal(sample.likelihood.statements)
     parts = parts_of(sample.likelihood, folds)
-    found = cross_fit(sample, parts, ALPHAS, np.random.RandomState(0), path=path)
+    found = cross_fit(sample, parts, alphas, np.random.RandomState(0), path=path)
     return max(found, key=lambda one: one.information)
 
 
@@ -42,79 +42,127 @@ def noise_share(weights: FloatArray) -> float:
     return float(np.linalg.norm(weights[1:-1]) / np.linalg.norm(weights[:-1]))
 
 
+def chain_of(sample: Sample, alpha: float, start: FloatArray) -> Any:
+    return module._Chain(sample, alpha, start, np.random.default_rng(0))
+
+
+def mean_from(sample: Sample, start: FloatArray) -> FloatArray:
+    return posterior_mean(sample, 0.03, start, np.random.RandomState(0)).weights
+
+
 def test_where_one_column_counts_held_out_pairs_are_explained_better() -> None:
     gains = []
     for seed in range(4):
         sample = draw(seed)
-        ridge, sparse = best(sample, climb_path), best(sample, sparse_path)
+        ridge = best(sample, climb_path, [0.3, 0.1, 0.03, 0.01])
+        sparse = best(sample, posterior_path, [0.03])
         gains.append(sparse.information - ridge.information)
-        whole = fit_whole(sample, sparse, climb_sparse)
-        assert noise_share(whole.weights) < 0.7 * noise_share(fit_whole(sample, ridge).weights)
+        weights = mean_from(sample, sparse.weights)
+        assert noise_share(weights) < 0.7 * noise_share(fit_whole(sample, ridge).weights)
     assert np.mean(gains) > 0.01
 
 
-@pytest.mark.parametrize("s", [1e-3, 0.1, 1.0, 10.0, 499.0, 501.0, 1e4])
-def test_penalties_are_those_that_a_half_cauchy_prior_expects(
-    monkeypatch: pytest.MonkeyPatch, s: float
-) -> None:
-    """The inverse square of a half-Cauchy deviation has the density 1 / (1 + z) / sqrt(z)."""
-    sample, alpha = draw(0, n_noise=1, counts=Counts(20, 20)), 0.1
-    variance = 2.0 * s / (sample.likelihood.size * alpha)
-    monkeypatch.setattr(module, "_variances", lambda *_: np.full(2, variance))
-    (factor, _) = module._factors(sample, np.zeros((3, 1)), alpha, np.ones(2))
-    weight = [
-        quad(lambda z, k=k: z**k * np.exp(-s * z) / (1.0 + z), 0.0, 60.0 / s, limit=200)[0]
-        for k in (0, 1)
-    ]
-    assert factor == pytest.approx(weight[1] / weight[0], rel=0.003 if s > 500 else 1e-6)
+def prior_of(weight: float, expected: float) -> float:
+    """Density of a weight whose deviation is a product of two half-Cauchy variables."""
+
+    def given(log_deviation: float) -> float:
+        s = np.exp(log_deviation)
+        density = 4.0 / np.pi**2 * log_deviation / (s * s - 1.0) if log_deviation else 2 / np.pi**2
+        deviation = s * expected
+        normal = np.exp(-0.5 * (weight / deviation) ** 2) / deviation / np.sqrt(2.0 * np.pi)
+        return float(density * normal * s)
+
+    return float(quad(given, -12.0, 12.0, limit=400)[0])
 
 
-def test_variances_are_those_of_the_curvature() -> None:
-    sample = draw(0, n_noise=1, counts=Counts(4000, 4000))
-    found = climb(sample, 1e-6, np.array([[2.0], [0.0], [1.0]]), effort=FINAL).weights
-    step = 1e-3
-
-    def slope(weights: FloatArray) -> FloatArray:
-        scores = sample.design.decide(weights)
-        return sample.design.pull(sample.likelihood.slope(scores)[1])[:, 0]
-
-    nudges = step * np.eye(3)[:, :, None]
-    curvature = [(slope(found - e) - slope(found + e)) / (2 * step) for e in nudges]
-    expected = np.diag(np.linalg.inv(np.array(curvature)))[:-1]
-    np.testing.assert_allclose(module._variances(sample, found, np.zeros(2)), expected, rtol=0.25)
-
-
-def test_a_prior_that_is_sure_leaves_no_variance() -> None:
-    sample = draw(0, n_noise=1)
-    found = module._variances(sample, np.ones((3, 1)), np.full(2, 1e8))
-    np.testing.assert_allclose(found, 1e-8, rtol=1e-3)
-
-
-def test_one_penalty_for_all_columns_is_the_ridge_penalty() -> None:
-    sample, start = draw(0), np.append(1.0, np.zeros(21))[:, None]
-    one = module._climb(sample, 0.1, start, np.full(21, 4.0), FINAL)
-    np.testing.assert_allclose(
-        one.weights, climb(sample, 0.4, start, effort=FINAL).weights, atol=1e-3
+@pytest.mark.parametrize("separation", [0.0, 1.5])
+def test_draws_are_of_the_posterior(separation: float) -> None:
+    """Against sums over a grid of the only column's weight and the intercept."""
+    sample = draw(1, n_noise=0, counts=Counts(40, 40), separation=separation)
+    alpha = 0.03
+    chain = chain_of(sample, alpha, np.array([[0.5], [0.1]]))
+    chain.run(100)
+    chain.look_again()
+    drawn = np.array(chain.run(6000))
+    w, b = np.linspace(-12.0, 12.0, 241) + 1e-3, np.linspace(-40.0, 40.0, 161)
+    expected = 1.0 / np.sqrt(sample.likelihood.size * alpha)
+    priors = np.array([prior_of(abs(one), expected) for one in w])
+    logs = np.array(
+        [
+            [
+                sample.likelihood.slope(sample.design.decide(np.array([[one], [other]])))[0]
+                - 0.5 * module._FREE * other**2
+                for other in b
+            ]
+            for one in w
+        ]
+    )
+    weight = np.exp(logs - logs.max()) * priors[:, None]
+    weight /= weight.sum()
+    of_w = weight.sum(axis=1)
+    size = np.abs(w) @ of_w
+    effective = 6000 / 20  # neighbours are alike
+    deviation = np.sqrt(w**2 @ of_w - size**2)
+    assert np.abs(drawn[:, 0]).mean() == pytest.approx(size, abs=4 * deviation / effective**0.5)
+    assert np.mean(np.abs(drawn[:, 0]) > 1.0) == pytest.approx(
+        of_w[np.abs(w) > 1.0].sum(), abs=4 * 0.5 / effective**0.5
     )
 
 
-def test_scores_that_a_large_penalty_made_zero_are_left_again() -> None:
-    sample = draw(0)
-    first, last = sparse_path(sample, [100.0, 0.03], np.random.RandomState(0))
-    assert np.ptp(sample.design.decide(first.weights)) < 0.1
-    assert np.ptp(sample.design.decide(last.weights)) > 1.0
+def test_most_draws_are_accepted() -> None:
+    chain = chain_of(draw(0), 0.03, np.append(1.0, np.zeros(21))[:, None])
+    drawn = np.array(chain.run(200))
+    assert np.mean(np.any(np.diff(drawn, axis=0) != 0.0, axis=1)) > 0.6
 
 
-def test_a_constant_column_gets_no_weight() -> None:
+def test_classes_are_called_as_at_the_start() -> None:
+    sample, start = draw(0), np.append(1.0, np.zeros(21))[:, None]
+    same, other = mean_from(sample, start), mean_from(sample, -start)
+    assert same[0, 0] > 0.5
+    assert other[0, 0] < -0.5
+
+
+def test_draws_that_call_the_classes_otherwise_do_not_cancel_out() -> None:
+    sample, weights = draw(0), np.append(1.0, np.zeros(21))
+    found = module._mean(sample, [weights, -weights, -weights], weights[:, None])
+    np.testing.assert_allclose(found[:, 0], weights)
+
+
+def test_columns_without_variation_get_no_weight() -> None:
     sample = draw(0, n_noise=2)
     sample.design.rows[:, 2] = 1.0
     constant = as_sample(sample.design.rows, sample.likelihood)
-    *_, found = sparse_path(constant, ALPHAS, np.random.RandomState(0))
+    (found,) = posterior_path(constant, [0.03], np.random.RandomState(0))
     assert np.isfinite(found.weights).all()
-    assert found.weights[2, 0] == pytest.approx(0.0, abs=1e-6)
+    assert found.weights[2, 0] == 0.0
+    assert all(one[2] == 0.0 for one in found.draws)
+    nothing = as_sample(np.ones_like(sample.design.rows), sample.likelihood)
+    (found,) = posterior_path(nothing, [0.03], np.random.RandomState(0))
+    np.testing.assert_array_equal(found.weights[:-1], 0.0)
 
 
-def test_only_fresh_similar_pairs_of_two_classes_formed_at_random(
+def test_held_out_pairs_are_as_probable_as_by_the_mean_draw() -> None:
+    """The mean is of probabilities of all pairs of a fold together."""
+    sample = draw(0, n_noise=1)
+    folds = PairKFold(2, shuffle=True, random_state=0).deal(sample.likelihood.statements)
+    parts = parts_of(sample.likelihood, folds)
+    rng = np.random.RandomState(0)
+    (candidate,) = cross_fit(sample, parts, [0.03], rng, path=posterior_path)
+    rng = np.random.RandomState(0)
+    for part, evidence in zip(parts, candidate.evidence, strict=True):
+        train = Sample(sample.design.take(part.train), part.likelihood)
+        (own,) = posterior_path(train, [0.03], rng)
+        assert len(own.draws) == module._DRAWS // module._EVERY
+        one_by_one = [
+            sample.likelihood.evidence(
+                part, log_probabilities(sample.design.decide(draw[:, None])), own.beliefs
+            )
+            for draw in own.draws
+        ]
+        assert evidence == pytest.approx(np.log(np.mean(np.exp(one_by_one))))
+
+
+def test_only_few_fresh_similar_pairs_of_two_classes_formed_at_random(
     rng: np.random.Generator,
 ) -> None:
     sample = draw(0)
@@ -124,7 +172,8 @@ def test_only_fresh_similar_pairs_of_two_classes_formed_at_random(
     weighted.statements = replace(statements, weights=np.ones(statements.n_rows))
     _, classes = two_gaussians(rng, 60)
     assert can_be_sparse(likelihood, 21)
-    assert not can_be_sparse(likelihood, 601)
+    assert not can_be_sparse(likelihood, 101)
+    assert not can_be_sparse(fresh(Counts(10, 2001)), 21)
     assert not can_be_sparse(weighted, 21)
     assert not can_be_sparse(fresh(COUNTS, 3), 21)
     assert not can_be_sparse(likelihood.paired("free"), 21)

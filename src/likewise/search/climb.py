@@ -63,11 +63,15 @@ class Climbed:
         Penalized negative log-likelihood, in nats per pair.
     beliefs : Beliefs
         At these weights.
+    draws : tuple of arrays of shape (n_features + 1,)
+        Of the posterior whose mean the weights are, classes called in any way; empty where they are
+        the best weights.
     """
 
     weights: FloatArray
     objective: float
     beliefs: Beliefs
+    draws: tuple[FloatArray, ...] = ()
 
 
 class _Objective:
@@ -248,7 +252,8 @@ def ordered(found: Climbed) -> Climbed:
 
 
 def _renamed(found: Climbed, order: NDArray[np.intp]) -> Climbed:
-    return Climbed(exchanged(found.weights, order), found.objective, renamed(found.beliefs, order))
+    weights, beliefs = exchanged(found.weights, order), renamed(found.beliefs, order)
+    return replace(found, weights=weights, beliefs=beliefs)
 
 
 def renamed(beliefs: Beliefs, order: NDArray[np.intp]) -> Beliefs:

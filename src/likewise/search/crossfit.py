@@ -9,12 +9,14 @@ Scores of different folds come from different models; they are brought to one ce
 before they are used together, since a shift between folds would look like alikeness of pairs.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
 
 from likewise._types import FloatArray
 from likewise.beliefs.base import HeldOut, Likelihood, log_probabilities
@@ -28,6 +30,8 @@ _PATIENCE = 2
 
 Path = Callable[[Sample, Sequence[float], np.random.RandomState], Iterator[Climbed]]
 """Learns from a sample at falling penalties."""
+Climber = Callable[[Sample, float, FloatArray], Climbed]
+"""Learns from a sample at one penalty, from weights that are near."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +175,11 @@ def cross_fit_at(
     return _judge(sample, parts, alpha, found)
 
 
-def fit_whole(
-    sample: Sample, candidate: Candidate, climber: Callable[..., Climbed] = climb
-) -> Candidate:
+def _climb_far(sample: Sample, alpha: float, start: FloatArray) -> Climbed:
+    return climb(sample, alpha, start, effort=FINAL)
+
+
+def fit_whole(sample: Sample, candidate: Candidate, climber: Climber = _climb_far) -> Candidate:
     """Learn the model of the whole sample, and bring cross-fitted scores to its scale.
 
     Parameters
@@ -181,8 +187,8 @@ def fit_whole(
     sample : Sample
     candidate : Candidate
         With one penalty.
-    climber : callable, default climb
-        Learns at one penalty, from weights that are near.
+    climber : callable
+        Learns at one penalty, from weights that are near; by default the best weights.
 
     Returns
     -------
@@ -190,7 +196,7 @@ def fit_whole(
     """
     if candidate.alpha is None:
         return candidate
-    found = climber(sample, candidate.alpha, candidate.weights, effort=FINAL)
+    found = climber(sample, candidate.alpha, candidate.weights)
     before, after = (
         sample.population.decide(weights) for weights in (candidate.weights, found.weights)
     )
@@ -203,7 +209,6 @@ def _judge(
     sample: Sample, parts: Sequence[HeldOut], alpha: float, found: Sequence[Climbed | None]
 ) -> Candidate:
     """Score every fold by a model that did not see it, classes named alike in all."""
-    likelihood = sample.likelihood
     is_named = [part.likelihood.is_named for part in parts]
     kept = [(one.weights, n) for one, n in zip(found, is_named, strict=True) if one is not None]
     weights = _named_alike(sample, kept)
@@ -216,10 +221,27 @@ def _judge(
             scores[part.rows] = reference.mean(axis=0)
             continue
         whole = sample.design.decide(next(named))
-        evidence.append(likelihood.evidence(part, log_probabilities(whole), own.beliefs))
+        evidence.append(_evidence(sample, part, whole, own))
         n_judged += part.n_judged
         scores[part.rows] = aligned(whole[part.rows], whole[part.train], reference[part.train])
     return Candidate(alpha, mean, np.array(evidence or [0.0]), n_judged, scores)
+
+
+def _evidence(sample: Sample, part: HeldOut, scores: FloatArray, own: Climbed) -> float:
+    """Return the log-probability of a fold's statements, less that without features.
+
+    By the posterior, where it was sampled: the mean over its draws of how probable the statements
+    are together. Its mean weights alone would be surer than it is.
+    """
+    likelihood = sample.likelihood
+    if not own.draws:
+        return likelihood.evidence(part, log_probabilities(scores), own.beliefs)
+    of_draws = sample.design.decide(np.column_stack(own.draws))
+    found = [
+        likelihood.evidence(part, log_probabilities(one[:, None]), own.beliefs)
+        for one in of_draws.T
+    ]
+    return float(logsumexp(found) - math.log(len(found)))
 
 
 def _no_weights(sample: Sample) -> FloatArray:

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from likewise.search.passes import State, minimise_by_passes
 from likewise.search.rows import MemoryRows, Some, SourceRows
 from likewise.search.sample import Sample
 from likewise.search.settings import Settings
-from likewise.search.sparse import can_be_sparse, climb_sparse, sparse_path
+from likewise.search.sparse import can_be_sparse, posterior_mean, posterior_path
 from likewise.search.streamed import TableScores, minimise_table
 from likewise.search.tried import Selection, Tried
 from likewise.statements.folds import deal_rows
@@ -98,20 +99,24 @@ class Learned:
     def log_odds(self) -> float:
         """Logarithm of the odds of a signal against none, were both as likely beforehand.
 
-        How much more probable held-out statements are by the models that were tried, one as good as
-        another beforehand, than by a model without features. If there is no signal, every ratio of
-        probabilities has a mean of one, and so has their mean: it exceeds 20 in at most one sample
-        of 20, however many were tried. (Nearly so: models of folds share most of their rows.)
+        How much more probable held-out statements are by the models that were tried than by a model
+        without features, if one kind of features is as good as another beforehand, and one penalty
+        of a kind as another. If there is no signal, every ratio of probabilities has a mean of one,
+        and so has their mean: it exceeds 20 in at most one sample of 20, however many were tried.
+        (Nearly so: models of folds share most of their rows.)
 
         Sums over kinds of features do not count: their weights are learned from scores of models
         that saw the fold, as in stacking, which is good enough to choose by and too kind to noise.
         """
-        rows = self.selection.rows
-        singles = [row.information for row in rows if row.alpha is not None]
         statements = self.some.statements
         count = self.likelihood.size if statements.is_fresh else statements.count
-        totals = count * np.array(singles or [self.information])
-        return float(logsumexp(totals) - math.log(totals.size))
+        of_kinds: dict[str, list[float]] = {}
+        for row in self.selection.rows:
+            if row.alpha is not None:
+                of_kinds.setdefault(row.features, []).append(count * row.information)
+        return _log_mean(
+            [_log_mean(one) for one in of_kinds.values()] or [count * self.information]
+        )
 
     @property
     def has_signal(self) -> bool:
@@ -176,7 +181,7 @@ class _Search:
         if not some.is_whole:
             return self._learn_from_more(best, selection, likelihood.size, source, sample)
         with threadpool_limits(1, user_api="blas"):
-            found = _fit_whole(best, some, likelihood)
+            found = _fit_whole(best, some, likelihood, self.random_state)
         return Learned(best.features, found, selection, some, likelihood, parts)
 
     def _deal(self, some: Some) -> tuple[Likelihood, list[HeldOut]]:
@@ -303,7 +308,7 @@ def _cross_fit_map(
         settings.alphas_for(name, likelihood.size),
         np.random.RandomState(seed),
         own_ways=is_few or is_sparse_score,
-        path=sparse_path if is_sparse_score else climb_path,
+        path=posterior_path if is_sparse_score else climb_path,
     )
     best = max(candidates, key=lambda one: one.information)
     step(f"{name} features tried: {best.information:.4f} nats per held-out statement")
@@ -314,14 +319,18 @@ def _is_sparse_score(name: str, likelihood: Likelihood, rows: Any) -> bool:
     return name == SPARSE and can_be_sparse(likelihood, rows.shape[1])
 
 
-def _fit_whole(best: Entry, some: Some, likelihood: Likelihood) -> Candidate:
+def _fit_whole(
+    best: Entry, some: Some, likelihood: Likelihood, random_state: np.random.RandomState
+) -> Candidate:
     """Learn the chosen model, or those that a chosen sum is over, from all rows."""
 
     def fitted(entry: Entry) -> Candidate:
         sample = Sample(entry.features.design(some.rows), likelihood)
-        is_sparse_score = _is_sparse_score(entry.features.name, likelihood, some.rows)
-        climber = climb_sparse if is_sparse_score else climb
-        return fit_whole(sample, entry.candidate, climber)
+        if not _is_sparse_score(entry.features.name, likelihood, some.rows):
+            return fit_whole(sample, entry.candidate)
+        return fit_whole(
+            sample, entry.candidate, partial(posterior_mean, random_state=random_state)
+        )
 
     if not best.weights:
         return fitted(best)
@@ -361,6 +370,11 @@ def _selection(pool: Iterable[Entry], best: Entry) -> Selection:
             for entry in pool
         )
     )
+
+
+def _log_mean(logs: Sequence[float]) -> float:
+    """Return the logarithm of the mean of what the logarithms are of."""
+    return float(logsumexp(logs) - math.log(len(logs)))
 
 
 def standard_error(candidate: Candidate) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.beliefs.base import Likelihood
 from likewise.beliefs.fresh import FreshLikelihood
 from likewise.beliefs.table import TableLikelihood
+from likewise.scores.maps import SPARSE
 from likewise.statements.statements import Statements
 
 __all__ = ["KINDS", "Settings", "check_pairing", "default_alphas", "default_pairing"]
@@ -49,10 +50,17 @@ class Settings:
     n_jobs: int | None = None
 
     def alphas_for(self, name: str, n_pairs: float) -> Sequence[float]:
-        """Return the penalties to try with a feature map."""
+        """Return the penalties to try with a feature map.
+
+        Where columns have deviations of their own, the penalty is only what they are expected to be
+        beforehand: one is enough.
+        """
         if isinstance(self.alphas, Mapping):
             return self.alphas[name]
-        return self.alphas or default_alphas(n_pairs)
+        if self.alphas:
+            return self.alphas
+        alphas = default_alphas(n_pairs)
+        return alphas[len(alphas) // 2 :][:1] if name == SPARSE else alphas
 
     def likelihood(
         self, statements: Statements, known: NDArray[np.intp] | None = None
