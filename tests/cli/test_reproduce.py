@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,17 @@ def test_a_second_run_adds_only_what_is_missing(succeed: Run) -> None:
     }
     assert second["files"] == ["out/records.jsonl", "out/report.html", "out/tables.md"]
     assert json.loads(succeed(*more).stdout)["new_records"] == 0
+
+
+def test_some_settings_are_run_more_often_and_the_report_tells_how(succeed: Run) -> None:
+    succeed(*PRIOR, "--trials", "1", "--methods", "km1,km2")
+    more = (*PRIOR, "--methods", "km1", "--only", "n=400", "--trials", "4", "--json")
+    assert json.loads(succeed(*more).stdout)["new_records"] == 3
+    counts = Counter((one["method"], one["n"]) for one in read_records(Path("out/records.jsonl")))
+    assert counts == {("km1", 200): 1, ("km1", 400): 4, ("km2", 200): 1, ("km2", 400): 1}
+    words = "likewise reproduce prior --out out --quick --trials"
+    assert f"{words} 1 --datasets gaussians --methods km1,km2;" in report()
+    assert f"{words} 4 --datasets gaussians --methods km1 --only n=400" in report()
 
 
 def test_experiments_of_one_folder_are_in_one_report(succeed: Run) -> None:
@@ -161,6 +173,11 @@ def test_missing_datasets_are_named_with_the_variable(
         (["--out", "out", "--methods", "km1,km9"], ["'km9'", "km1, km2"]),
         (["prior", "--out", "out", "--datasets", "banaan"], ["Did you mean 'banana'?"]),
         (["losses", "--out", "out", "--datasets", "banana"], ["needs no data"]),
+        (["prior", "--out", "out", "--only", "n=201"], ["n=201", "n=200, n=400"]),
+        (["prior", "--out", "out", "--only", "prior=0.7"], ["prior=0.7", "these settings: n"]),
+        (["losses", "--out", "out", "--only", "n=200"], ["n=200", "these settings: prior"]),
+        (["prior", "--out", "out", "--only", "n:200"], ["'n:200'", "n=300,prior=0.7"]),
+        (["--out", "out", "--only", "n=200"], ["--only", "name of an experiment"]),
         (["prior", "--out", "out", "--jobs", "0"], ["--jobs"]),
         (["prior", "--quick"], ["--out is missing"]),
         (["--quick"], ["--out is missing"]),

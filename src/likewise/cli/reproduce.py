@@ -50,6 +50,10 @@ Datasets = Annotated[
 Methods = Annotated[
     str | None, typer.Option(help="Methods, as a,b; a wrong name lists them.", metavar="NAMES")
 ]
+Only = Annotated[
+    str | None,
+    typer.Option(help="Only these settings, as n=300,prior=0.7.", metavar="NAME=NUMBER"),
+]
 Jobs = Annotated[int, typer.Option(help="Processes side by side; -1 is one for each core.")]
 Again = Annotated[
     bool, typer.Option("--again", help="Discard the records of what is run, and run it again.")
@@ -65,6 +69,7 @@ class _Wishes:
     trials: int | None
     datasets: list[str] | None
     methods: list[str] | None
+    only: dict[str, set[float]]
     jobs: int
     again: bool
 
@@ -76,6 +81,7 @@ def _run(
     trials: Trials = None,
     datasets: Datasets = None,
     methods: Methods = None,
+    only: Only = None,
     jobs: Jobs = -1,
     again: Again = False,
     as_json: Json = False,
@@ -87,8 +93,11 @@ def _run(
         raise ValueError("--out is missing: name a folder for the records and the report.")
     if jobs == 0:
         raise ValueError("--jobs must be a number of processes, or -1 for one on each core; got 0.")
-    wishes = _Wishes(out, quick, trials, _names(datasets), _names(methods), jobs, again)
     chosen = context.command.name if context.command.name in ABOUT else None
+    if only is not None and chosen is None:
+        raise ValueError("--only needs the name of an experiment: settings differ between them.")
+    names = _names(datasets), _names(methods)
+    wishes = _Wishes(out, quick, trials, *names, _numbers(only), jobs, again)
     _reproduce(wishes, chosen, as_json=as_json)
 
 
@@ -144,6 +153,7 @@ def _reproduce(wishes: _Wishes, chosen: str | None, *, as_json: bool) -> None:
 def _plan_of(experiment: "Experiment", wishes: _Wishes) -> "tuple[Experiment, Plan]":
     plan = experiment.quick if wishes.quick else experiment.full
     trials = wishes.trials if experiment.sampled else None
+    plan = plan.only(wishes.only)
     return experiment, plan.changed(datasets=wishes.datasets, methods=wishes.methods, trials=trials)
 
 
@@ -203,6 +213,18 @@ def _names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return list(dict.fromkeys(part.strip() for part in text.split(",")))
+
+
+def _numbers(text: str | None) -> dict[str, set[float]]:
+    """Read settings and their values."""
+    found: dict[str, set[float]] = {}
+    for part in _names(text) or ():
+        name, _, number = part.partition("=")
+        try:
+            found.setdefault(name.strip(), set()).add(float(number))
+        except ValueError:
+            raise ValueError(f"--only takes settings as n=300,prior=0.7; got {part!r}.") from None
+    return found
 
 
 def _list(names: Iterable[str]) -> str:

@@ -80,6 +80,32 @@ class Plan:
             trials=self.trials if trials is None else trials,
         )
 
+    def only(self, wanted: Mapping[str, Collection[float]]) -> Self:
+        """Return the part of the plan with some values of its settings.
+
+        Parameters
+        ----------
+        wanted : mapping of str to collections of numbers
+            From settings to values; others are kept as they are.
+        """
+        for name, values in wanted.items():
+            known = self.settings.get(name, ())
+            strange = [value for value in values if value not in known]
+            if strange:
+                choice = (
+                    f"{name}=" + f", {name}=".join(f"{one:g}" for one in known)
+                    if known
+                    else "these settings: " + (", ".join(self.settings) or "none")
+                )
+                raise ValueError(
+                    f"The experiment does not have {name}={strange[0]:g}; it has {choice}."
+                )
+        kept = {
+            name: tuple(value for value in values if value in wanted.get(name, values))
+            for name, values in self.settings.items()
+        }
+        return replace(self, settings=kept)
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from likewise._version import __version__
 from likewise.experiments.experiment import Experiment, Plan
@@ -81,7 +82,8 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
     Returns
     -------
     list of str
-        One, or more if some methods were run on other sets or more often than others.
+        One, or more if some methods were run on other sets, or some methods or settings more often
+        than others.
     """
     start = ["likewise", "reproduce", experiment.name, "--out", str(folder)]
     plan = experiment.full
@@ -93,24 +95,53 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
         return [shlex.join([*start, "--quick"])]
     if _settings(records) != _settings(experiment.trials(plan)):
         start, plan = [*start, "--quick"], experiment.quick
-    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    alike: dict[_Run, list[str]] = {}
     for (method,), own in group(records, "method").items():
-        datasets = tuple(sorted({record["dataset"] for record in own}))
-        alike.setdefault((_needed(own, plan), datasets), []).append(method)
+        for run in _runs(own, plan):
+            alike.setdefault(run, []).append(method)
     return [
-        shlex.join([*start, *_options(plan, trials, datasets, methods)])
-        for (trials, datasets), methods in alike.items()
+        shlex.join([*start, *_options(plan, run, methods)])
+        for run, methods in sorted(alike.items(), key=lambda one: bool(one[0].only))
     ]
 
 
-def _options(
-    plan: Plan, trials: int, datasets: Collection[str], methods: Collection[str]
-) -> list[str]:
-    options = [] if trials == plan.trials else ["--trials", str(trials)]
-    if set(datasets) != set(plan.datasets):
-        options += ["--datasets", ",".join(datasets)]
+class _Run(NamedTuple):
+    """What one command runs of a method."""
+
+    trials: int
+    datasets: tuple[str, ...]
+    only: tuple[str, ...] = ()
+
+
+def _runs(records: Sequence[Record], plan: Plan) -> list[_Run]:
+    """Return what makes the records of a method again: all cells, and some of them more often."""
+    cells = {
+        (dataset, tuple(values)): _needed(own, plan)
+        for (dataset, *values), own in group(records, "dataset", *plan.settings).items()
+    }
+    # A run that was stopped did the last trial of some cells only.
+    usual = min(cells.values()) + 1
+    trials = max(needed for needed in cells.values() if needed <= usual)
+    more: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for (dataset, values), needed in cells.items():
+        if needed > usual:
+            only = tuple(f"{k}={v:g}" for k, v in zip(plan.settings, values, strict=True))
+            more.setdefault((needed, only), []).append(dataset)
+    everywhere = _Run(trials, tuple(sorted({dataset for dataset, _ in cells})))
+    return [
+        everywhere,
+        *(_Run(needed, tuple(sorted(sets)), only) for (needed, only), sets in more.items()),
+    ]
+
+
+def _options(plan: Plan, run: _Run, methods: Collection[str]) -> list[str]:
+    options = [] if run.trials == plan.trials else ["--trials", str(run.trials)]
+    if set(run.datasets) != set(plan.datasets):
+        options += ["--datasets", ",".join(run.datasets)]
     if set(methods) != set(plan.methods):
         options += ["--methods", ",".join(methods)]
+    if run.only:
+        options += ["--only", ",".join(run.only)]
     return options
 
 
