@@ -7,7 +7,7 @@ import pytest
 
 from likewise.cli.reproduce import ABOUT
 from likewise.experiments.catalogue import EXPERIMENTS
-from likewise.experiments.experiment import Experiment
+from likewise.experiments.experiment import Experiment, Plan
 from likewise.experiments.facts import commands_of, facts_of
 from likewise.experiments.half import PRIORS
 from likewise.experiments.runner import Record, key_of
@@ -69,10 +69,65 @@ def test_facts_tell_trials_failures_and_versions() -> None:
     assert "scikit-learn" in facts["versions of this report"]
     assert facts["to run it again"] == (
         "likewise reproduce prior --out there --quick --trials 5 --datasets waveform "
-        "--methods km1; "
+        "--methods km1 --only n=200; "
         "likewise reproduce half --out there --trials 2 --methods labels; "
-        "likewise reproduce half --out there --trials 1 --methods km"
+        "likewise reproduce half --out there --trials 1 --methods km --only prior=0.5"
     )
+
+
+def ran(name: str, plan: Plan, **changes: Any) -> list[Record]:
+    """Return records of a plan, with other methods, datasets, trials or settings."""
+    part = plan.only({key: changes.pop(key) for key in list(changes) if key in plan.settings})
+    return [dict(one) for one in EXPERIMENTS[name].trials(part.changed(**changes))]
+
+
+PRIOR, COVERAGE = EXPERIMENTS["prior"], EXPERIMENTS["coverage"]
+ONE = {"datasets": ["gaussians"], "methods": ["km1"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "records", "options"),
+    [
+        (
+            "theory",
+            ran("theory", EXPERIMENTS["theory"].full, n=[100], trials=3),
+            ["--trials 3 --only n=100"],
+        ),
+        (
+            "coverage",
+            ran("coverage", COVERAGE.full, n=[300], prior=[0.7], trials=4, methods=["met"]),
+            ["--trials 4 --methods met --only n=300,prior=0.7"],
+        ),
+        (
+            "prior",
+            ran("prior", PRIOR.full, trials=2, **ONE)
+            + ran("prior", PRIOR.full, trials=2, n=[400], datasets=["gaussians"], methods=["km2"]),
+            [
+                "--trials 2 --datasets gaussians --methods km1",
+                "--trials 2 --datasets gaussians --methods km2 --only n=400",
+            ],
+        ),
+        (
+            "prior",
+            ran("prior", PRIOR.full, trials=1, **ONE)
+            + ran("prior", PRIOR.full, trials=2, n=[1600], **ONE),
+            [
+                "--trials 1 --datasets gaussians --methods km1",
+                "--trials 2 --datasets gaussians --methods km1 --only n=1600",
+            ],
+        ),
+        (
+            "prior",
+            ran("prior", PRIOR.full, trials=4, **ONE)
+            + ran("prior", PRIOR.full, trials=5, n=[200, 400], **ONE),
+            ["--trials 5 --datasets gaussians --methods km1"],  # a run that was stopped
+        ),
+    ],
+)
+def test_commands_run_what_was_run(name: str, records: list[Record], options: list[str]) -> None:
+    start = f"likewise reproduce {name} --out there"
+    found = commands_of(records, EXPERIMENTS[name], Path("there"))
+    assert found == [f"{start} {one}" for one in options]
 
 
 @everyone

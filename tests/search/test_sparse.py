@@ -1,5 +1,6 @@
 """Linear scores of few columns."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,21 +73,29 @@ def prior_of(weight: float, expected: float) -> float:
         normal = np.exp(-0.5 * (weight / deviation) ** 2) / deviation / np.sqrt(2.0 * np.pi)
         return float(density * normal * s)
 
-    return float(quad(given, -12.0, 12.0, limit=400)[0])
+    return float(quad(given, -20.0, 20.0, limit=400)[0])
+
+
+def check_means(drawn: FloatArray, expected: Sequence[float]) -> None:
+    """Compare means of columns, up to four standard errors as batches of draws tell them."""
+    batches = drawn.reshape(40, -1, drawn.shape[1]).mean(axis=1)
+    errors = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
+    assert np.all(errors < 0.1)
+    assert np.all(np.abs(batches.mean(axis=0) - expected) < 4.0 * errors)
 
 
 @pytest.mark.parametrize("separation", [0.0, 1.5])
 def test_draws_are_of_the_posterior(separation: float) -> None:
-    """Against sums over a grid of the only column's weight and the intercept."""
+    """Against sums over a grid of the only column's weight and the intercept.
+
+    The density of a weight rises without end towards zero, so the grid is fine there.
+    """
     sample = draw(1, n_noise=0, counts=Counts(40, 40), separation=separation)
     alpha = 0.03
-    chain = chain_of(sample, alpha, np.array([[0.5], [0.1]]))
-    chain.run(100)
-    chain.look_again()
-    drawn = np.array(chain.run(6000))
-    w, b = np.linspace(-12.0, 12.0, 241) + 1e-3, np.linspace(-40.0, 40.0, 161)
+    edges = np.geomspace(1e-6, 100.0, 81)
+    w, b = np.sqrt(edges[1:] * edges[:-1]), np.linspace(-40.0, 40.0, 161)
     expected = 1.0 / np.sqrt(sample.likelihood.size * alpha)
-    priors = np.array([prior_of(abs(one), expected) for one in w])
+    priors = np.array([prior_of(one, expected) for one in w]) * np.diff(edges)
     logs = np.array(
         [
             [
@@ -99,14 +108,35 @@ def test_draws_are_of_the_posterior(separation: float) -> None:
     )
     weight = np.exp(logs - logs.max()) * priors[:, None]
     weight /= weight.sum()
-    of_w = weight.sum(axis=1)
-    size = np.abs(w) @ of_w
-    effective = 6000 / 20  # neighbours are alike
-    deviation = np.sqrt(w**2 @ of_w - size**2)
-    assert np.abs(drawn[:, 0]).mean() == pytest.approx(size, abs=4 * deviation / effective**0.5)
-    assert np.mean(np.abs(drawn[:, 0]) > 1.0) == pytest.approx(
-        of_w[np.abs(w) > 1.0].sum(), abs=4 * 0.5 / effective**0.5
-    )
+    of_w, of_b = weight.sum(axis=1), weight.sum(axis=0)
+
+    chain = chain_of(sample, alpha, np.array([[0.5], [0.1]]))
+    chain.run(200)
+    chain.look_again()
+    drawn = np.abs(np.array(chain.run(4000)))
+    found = np.column_stack([drawn[:, 0] > 0.1, drawn[:, 0] > 1.0, drawn[:, 1] > 2.0])
+    check_means(found, [of_w[w > 0.1].sum(), of_w[w > 1.0].sum(), of_b[np.abs(b) > 2.0].sum()])
+
+
+def test_deviations_are_drawn_as_half_cauchy_priors_say() -> None:
+    """Against sums over a grid of the typical deviation and of each column's own."""
+    sample = draw(0, n_noise=2)
+    weights, alpha = np.array([0.5, -1.0, 2.0]), 0.5
+    chain = chain_of(sample, alpha, np.append(weights, 0.3)[:, None])
+    drawn = np.empty((20_000, 2))
+    for own in drawn:
+        precisions = chain._draw_precisions()
+        own[:] = np.log(chain._typical) / 5.0, 1.0 / precisions[0] > weights[0] ** 2
+    expected = 1.0 / np.sqrt(sample.likelihood.size * alpha)
+    grid = np.geomspace(1e-5, 1e5, 801)
+    cauchy = grid / (1.0 + grid**2)  # per unit of the logarithm
+    deviation = np.outer(expected * grid, grid)
+    normal = [np.exp(-0.5 * (w / deviation) ** 2) / deviation for w in weights]
+    of_typical = cauchy * np.prod([one @ cauchy for one in normal], axis=0)
+    of_typical /= of_typical.sum()
+    large = (normal[0] * (deviation > weights[0])) @ cauchy / (normal[0] @ cauchy)
+    logs = 2.0 * np.log(expected * grid)
+    check_means(drawn[1000:].reshape(-1, 2)[:18_960], [of_typical @ logs / 5.0, of_typical @ large])
 
 
 def test_most_draws_are_accepted() -> None:

@@ -69,11 +69,12 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         within one standard error of the best.
     features : {"auto", "linear", "rbf"} or transformer, default "auto"
         What the scores are linear in: the standardized columns, RBF features of them, or what
-        a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, from fresh
-        similar pairs also linear ones with a penalty for every column, and for two classes a sum
-        over several.
+        a scikit-learn transformer makes of them. "auto" tries linear and RBF ones, from few
+        fresh similar pairs also linear ones averaged over a posterior in which every column has a
+        deviation of its own, and for two classes a sum over several.
     alphas : "auto", sequence of floats, or dict, default "auto"
-        Ridge penalties to choose from. A dict has a sequence for each kind of features, by its
+        Ridge penalties to choose from (what is expected beforehand where columns have deviations of
+        their own). A dict has a sequence for each kind of features, by its
         name in `selection_`; kinds that it does not name are not tried.
     positive : {"majority", "minority"}, default "majority"
         Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by

@@ -5,8 +5,9 @@ import platform
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from likewise._version import __version__
 from likewise.experiments.experiment import Experiment, Plan
@@ -44,7 +45,7 @@ def facts_of(
     >>> one = {"experiment": "prior", "dataset": "adult", "method": "km1", "trial": 2, "n": 200}
     >>> facts = facts_of([{**one, "status": "ok"}], EXPERIMENTS, Path("there"))
     >>> facts["to run it again"]
-    'likewise reproduce prior --out there --quick --datasets adult --methods km1'
+    'likewise reproduce prior --out there --quick --datasets adult --methods km1 --only n=200'
     >>> facts["trials"]
     'prior: 1 (seed 2)'
     """
@@ -93,7 +94,9 @@ def commands_of(records: Sequence[Record], experiment: Experiment, folder: Path)
     )
     if found != full and found == quick:
         return [shlex.join([*start, "--quick"])]
-    if _settings(records) != _settings(experiment.trials(plan)):
+    settings = _settings(records)
+    is_part = settings < _settings(experiment.trials(plan))
+    if settings <= _settings(experiment.trials(experiment.quick)) and is_part:
         start, plan = [*start, "--quick"], experiment.quick
     alike: dict[_Run, list[str]] = {}
     for (method,), own in group(records, "method").items():
@@ -114,24 +117,32 @@ class _Run(NamedTuple):
 
 
 def _runs(records: Sequence[Record], plan: Plan) -> list[_Run]:
-    """Return what makes the records of a method again: all cells, and some of them more often."""
-    cells = {
+    """Return what makes the records of a method again: all cells, then some of them more often."""
+    needed = {
         (dataset, tuple(values)): _needed(own, plan)
         for (dataset, *values), own in group(records, "dataset", *plan.settings).items()
     }
-    # A run that was stopped did the last trial of some cells only.
-    usual = min(cells.values()) + 1
-    trials = max(needed for needed in cells.values() if needed <= usual)
-    more: dict[tuple[int, tuple[str, ...]], list[str]] = {}
-    for (dataset, values), needed in cells.items():
-        if needed > usual:
-            only = tuple(f"{k}={v:g}" for k, v in zip(plan.settings, values, strict=True))
-            more.setdefault((needed, only), []).append(dataset)
-    everywhere = _Run(trials, tuple(sorted({dataset for dataset, _ in cells})))
-    return [
-        everywhere,
-        *(_Run(needed, tuple(sorted(sets)), only) for (needed, only), sets in more.items()),
-    ]
+    datasets = tuple(sorted({dataset for dataset, _ in needed}))
+    everywhere = len(needed) == len(datasets) * len(list(product(*plan.settings.values())))
+    usual = 0
+    if everywhere:
+        usual = max(needed.values()) if _was_stopped(needed) else min(needed.values())
+    more: dict[tuple[int, tuple[Any, ...]], list[str]] = {}
+    for (dataset, values), trials in needed.items():
+        if trials > usual:
+            more.setdefault((trials, values), []).append(dataset)
+    runs = [_Run(usual, datasets)] if everywhere else []
+    for (trials, values), sets in more.items():
+        only = tuple(f"{name}={value:g}" for name, value in zip(plan.settings, values, strict=True))
+        runs.append(_Run(trials, tuple(sorted(sets)), only))
+    return runs
+
+
+def _was_stopped(needed: Mapping[tuple[str, tuple[Any, ...]], int]) -> bool:
+    """Tell whether some settings have one trial more since a run did not come to its end."""
+    most = max(needed.values())
+    last = {values for (_, values), trials in needed.items() if trials == most}
+    return len(last) > 1 and min(needed.values()) == most - 1
 
 
 def _options(plan: Plan, run: _Run, methods: Collection[str]) -> list[str]:

@@ -22,7 +22,7 @@ from likewise.scores.features import RadialFeatures, column_scale
 __all__ = ["SPARSE", "FeatureMap", "feature_maps", "named_maps"]
 
 SPARSE = "linear sparse"
-"""The standardized columns, of which few may count: each has a penalty of its own."""
+"""The standardized columns, of which few may count: each has a deviation of its own."""
 _WIDTHS = (0.9, 0.5)
 """Kernel widths, in units of the typical distance of two rows."""
 _FEWEST_TO_REDUCE = 2

@@ -60,7 +60,7 @@ class Climbed:
     weights : array of shape (n_features + 1, m)
         One column for two classes, one per class for more; the intercepts are the last row.
     objective : float
-        Penalized negative log-likelihood, in nats per pair.
+        Negative log-likelihood, in nats per pair; penalized, but for a mean over a posterior.
     beliefs : Beliefs
         At these weights.
     draws : tuple of arrays of shape (n_features + 1,)

@@ -25,19 +25,19 @@ from likewise.search.starts import starting_weights
 __all__ = ["can_be_sparse", "posterior_mean", "posterior_path"]
 
 _MOST_COLUMNS = 100
-"""With more, every draw takes longer than the best weights do."""
+"""Every draw solves equations with a square matrix of columns."""
 _MOST_PAIRS = 2000
 """With more, the posterior is so narrow that its mean is hardly better than its mode."""
 _WARM_UP, _DRAWS = 40, 240
 _LEAPS, _STEP = 3, 0.8
-"""Steps of a draw, and their length in posterior deviations: eight draws of ten are accepted, and
-the next draw is far from the last one."""
+"""Steps of a draw, and their largest usual length in posterior deviations: eight draws of ten are
+accepted, and the next draw is far from the last one."""
 _EVERY = 4
 """Every so many draws one is kept: neighbours would tell the same of held-out pairs."""
 _FREE = 1e-2
 """Precision of the prior of the intercept, which has none to speak of."""
 _SMALLEST, _LARGEST = 1e-8, 1e8
-"""Of a prior variance, so that rounding makes none zero or infinite."""
+"""Of each factor of a prior variance, so that rounding makes none zero or infinite."""
 
 
 def can_be_sparse(likelihood: Likelihood, n_columns: int) -> bool:
@@ -130,8 +130,9 @@ def _mean(sample: Sample, draws: Sequence[FloatArray], start: FloatArray) -> Flo
 class _Chain:
     """Draws of weights from their posterior, one after the other.
 
-    The square of a weight's deviation is ``local * typical``. Both are inverse gamma distributed
-    given the weights and a helper each, which makes their roots half-Cauchy.
+    The square of a weight's deviation is ``local * typical``. Given the weights and all the others,
+    each factor is inverse gamma distributed, and so is its helper; the roots of both factors are
+    half-Cauchy distributed beforehand.
 
     Parameters
     ----------
