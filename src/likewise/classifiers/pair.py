@@ -73,9 +73,9 @@ class PairClassifier(DecidesByScores, ClassifierMixin, BaseEstimator):
         fresh similar pairs also linear ones averaged over a posterior in which every column has a
         deviation of its own, and for two classes a sum over several.
     alphas : "auto", sequence of floats, or dict, default "auto"
-        Ridge penalties to choose from (what is expected beforehand where columns have deviations of
-        their own). A dict has a sequence for each kind of features, by its
-        name in `selection_`; kinds that it does not name are not tried.
+        Ridge penalties to choose from; where columns have deviations of their own, what is expected
+        of these beforehand. A dict has a sequence for each kind of features, by its name in
+        `selection_`; kinds that it does not name are not tried.
     positive : {"majority", "minority"}, default "majority"
         Which of two classes is +1, since pairs cannot tell. More than two classes are numbered by
         size, the largest (or smallest) first.
