@@ -71,7 +71,7 @@ def test_what_is_missing_is_said_before_anything_runs(
 def test_all_experiments_together_leave_it_out(tmp_path: Path) -> None:
     from likewise.cli.reproduce import _plans_of_all, _Wishes
 
-    wishes = _Wishes(tmp_path, True, None, None, None, 1, False)
+    wishes = _Wishes(tmp_path, True, None, None, None, {}, 1, False)
     assert "nets" not in [experiment.name for experiment, _ in _plans_of_all(wishes)]
     with pytest.raises(ValueError, match="No experiment has a method 'net-1000'"):
-        _plans_of_all(_Wishes(tmp_path, True, None, None, ["net-1000"], 1, False))
+        _plans_of_all(_Wishes(tmp_path, True, None, None, ["net-1000"], {}, 1, False))
