@@ -78,7 +78,8 @@ def test_cells_of_enough_trials_are_shown_by_themselves() -> None:
     by_setting, by_cell = intervals.tables[1], cells.tables[0]
     assert by_setting.rows[0][4].text == "95 (gaussians, 0.7)"
     assert [row[2].text for row in by_cell.rows] == ["gaussians"]
-    (panel,) = plot(coverages(records)).axes
+    found = coverages(records)
+    (panel,) = plot(found, [one for one in found if one.trials == 20]).axes
     dots = [one for one in panel.collections if isinstance(one, PathCollection)]
     assert [np.asarray(one.get_offsets())[0, 1] for one in dots] == [95.0]
 
@@ -97,6 +98,24 @@ def test_cells_near_the_level_are_counted_beside_what_chance_would_give() -> Non
     assert [one.text for one in many[3:5]] == ["2", "50"]
     assert many[5].value == few[5].value == pytest.approx(expected)
     assert many[6].text == "70 of 20 (asked, magic, 1000, 0.7)"
+
+
+def test_a_cell_of_many_trials_counts_no_more_than_others() -> None:
+    records = [_record(0, 0.71, 0.8, dataset=name) for name in ("magic", "adult", "phoneme")]
+    records += [_record(trial, 0.6, 0.8, pairing_rejected=trial < 5) for trial in range(20)]
+    intervals, cells, tests_of = sections(records)
+    by_quantity, by_setting = intervals.tables[:2]
+    assert by_quantity.rows[0][2].value == by_setting.rows[0][3].value == 25.0
+    assert by_quantity.rows[0][3].text == "1"
+    assert by_setting.rows[0][4].text == "100 (gaussians, 0.7)"
+    assert [cell.text for cell in cells.tables[1].rows[0][:4]] == [
+        "asked",
+        "gaussians",
+        "100",
+        "0.7",
+    ]
+    assert cells.tables[1].rows[0][5].value == 25.0
+    assert tests_of.tables[0].rows[0][2].text.endswith("of 4")
 
 
 def test_coverage_is_pooled_by_source() -> None:

@@ -3,6 +3,7 @@
 A cell is a source, a setting, a number of statements and a prior; it is judged by its trials.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -134,13 +135,16 @@ def sections(records: Sequence[Record]) -> list[Section]:
     -------
     list of Section
     """
-    found = coverages(records)
-    cells = [one for one in found if one.trials >= _ENOUGH]
+    usual = _of_most_cells(records)
+    found = coverages(usual)
+    cells = [one for one in coverages(records) if one.trials >= _ENOUGH]
     caption = "Coverage by setting, with its 95 % interval; small dots are single cells."
-    pictures = (Picture(caption, lambda: plot(found)),)
+    pictures = (Picture(caption, lambda: plot(found, cells)),)
     paragraphs = (
         "Every interval is a nominal 90 % interval. A cell is a source, a setting, a number of "
-        "statements and a prior. In brackets: the exact (Clopper-Pearson) 95 % interval of the "
+        "statements and a prior. Shares over several cells leave out trials that fewer than half "
+        "of a setting's cells have, so that no cell counts more than the others. In brackets: the "
+        "exact (Clopper-Pearson) 95 % interval of the "
         "share. Intervals that a report does not give, since there is no signal, do not count. "
         "Where the classes are equally large, the truth lies at the lower end of all that the "
         "majority class's share can be. Accuracy, rates and recall are measured on rows kept "
@@ -150,12 +154,18 @@ def sections(records: Sequence[Record]) -> list[Section]:
         "reported comes from models of folds, which learned from four pairs of five, and its "
         "interval reaches 1.64 standard errors to both sides.",
     )
-    of_cells = [Section("Cells", ("Every cell by itself.",), (_by_cell(cells),), ())]
+    about = f"Every cell of {_ENOUGH} trials and more by itself."
+    of_cells = [Section("Cells", (about,), (_by_cell(cells), _tests_of_cells(records)), ())]
     return [
         Section(
             "Intervals",
             paragraphs,
-            (_by_quantity(found), _by_setting(found), _by_prior(found), _by_source(found)),
+            (
+                _by_quantity(found, cells),
+                _by_setting(found, cells),
+                _by_prior(found),
+                _by_source(found),
+            ),
             pictures if found else (),
         ),
         *(of_cells if cells else []),
@@ -167,22 +177,34 @@ def sections(records: Sequence[Record]) -> list[Section]:
                 "are of class +1 (free), random pairing should be rejected, but at a prior of one "
                 "half, where it holds.",
             ),
-            (_tests(records), _pairing_tests(records)),
+            (_tests(usual), _pairing_tests(usual)),
             (),
         ),
     ]
 
 
-def _by_quantity(found: Sequence[Coverage]) -> Table:
+def _of_most_cells(records: Sequence[Record]) -> list[Record]:
+    """Leave out trials that only few cells of a setting have."""
+    kept = []
+    for own in group(records, "method").values():
+        n_cells = len(group(own, *_CELL))
+        counts = Counter(record["trial"] for record in own)
+        kept += [record for record in own if 2 * counts[record["trial"]] >= n_cells]
+    return kept
+
+
+def _by_quantity(found: Sequence[Coverage], all_cells: Sequence[Coverage]) -> Table:
     """Tell how many cells are near the level, and how many would be if all held 90 %."""
     rows = []
     for (quantity,), own in _grouped(found, "quantity"):
-        for name, part in (
-            (f"under {_MANY}", [one for one in own if one.n < _MANY]),
-            (f"{_MANY} and more", [one for one in own if one.n >= _MANY]),
-        ):
+        for name, is_many in ((f"under {_MANY}", False), (f"{_MANY} and more", True)):
+            part = [one for one in own if (one.n >= _MANY) == is_many]
             if part:
-                cells = [one for one in part if one.trials >= _ENOUGH]
+                cells = [
+                    one
+                    for one in all_cells
+                    if one.quantity == quantity and (one.n >= _MANY) == is_many
+                ]
                 within = sum(_BAND[0] <= one.share <= _BAND[1] for one in cells)
                 rows.append(
                     (
@@ -223,13 +245,12 @@ def _least_cell(cells: Sequence[Coverage]) -> Cell:
     return Cell(f"{100 * least.share:.0f} of {least.trials} ({where})", 100 * least.share)
 
 
-def _by_setting(found: Sequence[Coverage]) -> Table:
+def _by_setting(found: Sequence[Coverage], cells: Sequence[Coverage]) -> Table:
     rows = []
     for (quantity, method, n), own in _grouped(found, "quantity", "method", "n"):
         ratios = [one.ratio for one in own if one.ratio is not None]
-        worst = min(
-            (one for one in own if one.trials >= _ENOUGH), key=lambda one: one.share, default=None
-        )
+        here = [one for one in cells if (one.quantity, one.method, one.n) == (quantity, method, n)]
+        worst = min(here, key=lambda one: one.share, default=None)
         rows.append(
             (
                 Cell(quantity),
@@ -332,6 +353,29 @@ def _tests(records: Sequence[Record]) -> Table:
     return Table("How often a signal is found and random pairing is rejected", header, tuple(rows))
 
 
+def _tests_of_cells(records: Sequence[Record]) -> Table:
+    rows = []
+    for (method, dataset, n, prior), own in sorted(group(records, *_CELL).items()):
+        good = [record for record in own if record["status"] == "ok"]
+        tested = [one["pairing_rejected"] for one in good if one["pairing_rejected"] is not None]
+        if len(good) >= _ENOUGH:
+            signals = sum(record["signal"] for record in good)
+            rows.append(
+                (
+                    Cell(method),
+                    Cell(dataset),
+                    Cell(str(n), float(n)),
+                    Cell(f"{prior:g}", prior),
+                    _share_cell(signals, len(good)),
+                    _share_cell(sum(tested), len(tested)),
+                )
+            )
+    header = (
+        "setting", "source", "statements", "prior", "signal found, %", "pairing rejected, %",
+    )  # fmt: skip
+    return Table("Tests in every cell", header, tuple(rows))
+
+
 def _pairing_tests(records: Sequence[Record]) -> Table:
     """Tell by prior how often random pairing is rejected: how far it is off depends on that."""
     rows = []
@@ -369,12 +413,15 @@ def _number(value: float | None, digits: int) -> Cell:
     return Cell("") if value is None else Cell(f"{value:.{digits}f}", value)
 
 
-def plot(found: Sequence[Coverage]) -> "Figure":
-    """Draw the coverage of every cell, a panel for each setting.
+def plot(found: Sequence[Coverage], cells: Sequence[Coverage]) -> "Figure":
+    """Draw coverage over all cells, and that of cells with many trials; a panel for each setting.
 
     Parameters
     ----------
     found : sequence of Coverage
+        Of all cells, as many trials of each.
+    cells : sequence of Coverage
+        Of those with many trials.
 
     Returns
     -------
@@ -396,9 +443,13 @@ def plot(found: Sequence[Coverage]) -> "Figure":
         panel.axhline(90, color="0.5", lw=1)
         panel.axhspan(84, 97, color="0.92", zorder=0)
         for place, quantity in enumerate(quantities):
-            own = [one for one in found if (one.method, one.quantity) == (method, quantity)]
+            own, of_cells = (
+                [one for one in some if (one.method, one.quantity) == (method, quantity)]
+                for some in (found, cells)
+            )
             if own:
-                _draw_quantity(panel, own, sizes, 0.15 * (place - 1.5), quantity, colors[quantity])
+                where = (sizes, 0.15 * (place - 1.5))
+                _draw_quantity(panel, own, of_cells, *where, quantity, colors[quantity])
         panel.set_xticks(range(len(sizes)), [str(size) for size in sizes])
         panel.set_ylim(0, 104)
     legend_of_all(figure, axes)
@@ -408,13 +459,13 @@ def plot(found: Sequence[Coverage]) -> "Figure":
 def _draw_quantity(
     panel: "Axes",
     own: Sequence[Coverage],
+    cells: Sequence[Coverage],
     sizes: Sequence[int],
     shift: float,
     label: str,
     color: str,
 ) -> None:
     """Draw cells of enough trials as dots, and all cells of a size together with an error bar."""
-    cells = [one for one in own if one.trials >= _ENOUGH]
     places = [sizes.index(one.n) + shift for one in cells]
     panel.scatter(places, [100 * one.share for one in cells], s=10, alpha=0.4, color=color)
     for size in sizes:

@@ -5,7 +5,7 @@ tell the classes apart, it shrinks these too much and the others too little. Her
 have half-Cauchy priors of their own (the horseshoe; Carvalho, Polson and Scott 2010): columns
 that the pairs do not speak for are shrunk to nearly nothing, the others are nearly left alone.
 
-Where pairs say little, the best weights owe much to chance. So the mean of the weights over their
+Where pairs say little, the best weights follow the noise. So the mean of the weights over their
 posterior is kept in the place of the best ones. It is sampled, in turns: weights by Hamiltonian
 Monte Carlo (Neal 2011), and given these the deviations, from inverse gamma distributions (Makalic
 and Schmidt 2016). For fresh similar pairs of two classes, formed at random.
