@@ -65,7 +65,7 @@ def test_a_report_shows_coverage_and_false_alarms() -> None:
 
 def test_priors_are_compared_where_statements_are_many() -> None:
     records = [_record(0, 0.6, 0.8, n=100), _record(0, 0.6, 0.8, n=300)]
-    records += [_record(1, 0.5, 0.6, n=1000), _record(0, 0.8, 0.95, n=300, prior=0.9)]
+    records += [_record(0, 0.5, 0.6, n=1000), _record(0, 0.8, 0.95, n=300, prior=0.9)]
     by_prior = sections(records)[0].tables[2]
     assert [row[2].text for row in by_prior.rows] == ["0.7", "0.9"]
     assert by_prior.rows[0][3].text.startswith("50 (1 to 99) of 2")
