@@ -197,14 +197,12 @@ def _by_quantity(found: Sequence[Coverage], all_cells: Sequence[Coverage]) -> Ta
     """Tell how many cells are near the level, and how many would be if all held 90 %."""
     rows = []
     for (quantity,), own in _grouped(found, "quantity"):
+        of_quantity = [one for one in all_cells if one.quantity == quantity]
         for name, is_many in ((f"under {_MANY}", False), (f"{_MANY} and more", True)):
-            part = [one for one in own if (one.n >= _MANY) == is_many]
+            part, cells = (
+                [one for one in some if (one.n >= _MANY) == is_many] for some in (own, of_quantity)
+            )
             if part:
-                cells = [
-                    one
-                    for one in all_cells
-                    if one.quantity == quantity and (one.n >= _MANY) == is_many
-                ]
                 within = sum(_BAND[0] <= one.share <= _BAND[1] for one in cells)
                 rows.append(
                     (
@@ -338,15 +336,13 @@ def _tests(records: Sequence[Record]) -> Table:
     rows = []
     for (method, n), own in sorted(group(records, "method", "n").items()):
         good = [record for record in own if record["status"] == "ok"]
-        tested = [one["pairing_rejected"] for one in good if one["pairing_rejected"] is not None]
-        signals = sum(record["signal"] for record in good)
+        failed = len(own) - len(good)
         rows.append(
             (
                 Cell(method),
                 Cell(str(n), float(n)),
-                _share_cell(signals, len(good)),
-                _share_cell(sum(tested), len(tested)),
-                Cell(str(len(own) - len(good)), float(len(own) - len(good))),
+                *_alarms(good),
+                Cell(str(failed), float(failed)),
             )
         )
     header = ("setting", "statements", "signal found, %", "pairing rejected, %", "failed")
@@ -354,26 +350,23 @@ def _tests(records: Sequence[Record]) -> Table:
 
 
 def _tests_of_cells(records: Sequence[Record]) -> Table:
-    rows = []
-    for (method, dataset, n, prior), own in sorted(group(records, *_CELL).items()):
-        good = [record for record in own if record["status"] == "ok"]
-        tested = [one["pairing_rejected"] for one in good if one["pairing_rejected"] is not None]
-        if len(good) >= _ENOUGH:
-            signals = sum(record["signal"] for record in good)
-            rows.append(
-                (
-                    Cell(method),
-                    Cell(dataset),
-                    Cell(str(n), float(n)),
-                    Cell(f"{prior:g}", prior),
-                    _share_cell(signals, len(good)),
-                    _share_cell(sum(tested), len(tested)),
-                )
-            )
+    good = [record for record in records if record["status"] == "ok"]
+    rows = [
+        (Cell(method), Cell(dataset), Cell(str(n), float(n)), Cell(f"{p:g}", p), *_alarms(own))
+        for (method, dataset, n, p), own in sorted(group(good, *_CELL).items())
+        if len(own) >= _ENOUGH
+    ]
     header = (
         "setting", "source", "statements", "prior", "signal found, %", "pairing rejected, %",
     )  # fmt: skip
     return Table("Tests in every cell", header, tuple(rows))
+
+
+def _alarms(records: Sequence[Record]) -> tuple[Cell, Cell]:
+    """Tell how often a signal was found, and how often random pairing was rejected if tested."""
+    tested = [one["pairing_rejected"] for one in records if one["pairing_rejected"] is not None]
+    signals = sum(record["signal"] for record in records)
+    return _share_cell(signals, len(records)), _share_cell(sum(tested), len(tested))
 
 
 def _pairing_tests(records: Sequence[Record]) -> Table:

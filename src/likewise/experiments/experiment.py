@@ -90,16 +90,14 @@ class Plan:
         """
         for name, values in wanted.items():
             known = self.settings.get(name, ())
-            strange = [value for value in values if value not in known]
-            if strange:
-                choice = (
-                    f"{name}=" + f", {name}=".join(f"{one:g}" for one in known)
-                    if known
-                    else "these settings: " + (", ".join(self.settings) or "none")
-                )
-                raise ValueError(
-                    f"The experiment does not have {name}={strange[0]:g}; it has {choice}."
-                )
+            for value in values:
+                if value not in known:
+                    choice = ", ".join(f"{name}={one:g}" for one in known)
+                    settings = "these settings: " + (", ".join(self.settings) or "none")
+                    raise ValueError(
+                        f"The experiment does not have {name}={value:g}; "
+                        f"it has {choice or settings}."
+                    )
         kept = {
             name: tuple(value for value in values if value in wanted.get(name, values))
             for name, values in self.settings.items()
